@@ -1,2 +1,20 @@
-//! x
-fn main() {}
+//! The `dpbounds` command.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use dpbounds::cli::{Cli, Failure};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !matches!(failure, Failure::Reported { .. }) {
+                anstream::eprintln!("error: {failure}");
+            }
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

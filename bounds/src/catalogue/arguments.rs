@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::{Entry, Parameter};
-use crate::domain::MAX_COUNT;
-use crate::error::{BoundError, Result, Shown};
+use crate::domain::whole;
+use crate::error::{BoundError, Result};
 use crate::max_information::FailureLevel;
 
 /// The value of one argument.
@@ -126,23 +126,4 @@ impl<'a> Arguments<'a> {
             FailureLevel::from_beta(value)
         }
     }
-}
-
-/// A whole number from 0 to 2^53 given in floating point.
-///
-/// # Errors
-/// [`BoundError::OutOfRange`] for a fraction, a negative number or one above 2^53.
-pub(crate) fn whole(parameter: &'static str, value: f64) -> Result<u64> {
-    #[allow(clippy::cast_precision_loss)] // exact: 2^53
-    let holds = value >= 0.0 && value <= MAX_COUNT as f64 && value.fract() == 0.0;
-    if holds {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked above
-        return Ok(value as u64);
-    }
-    Err(BoundError::OutOfRange {
-        parameter,
-        value: Shown(value),
-        allowed: "an integer from 1 to 9007199254740992 (2^53)",
-        remedy: "give a whole number",
-    })
 }

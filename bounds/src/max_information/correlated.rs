@@ -94,33 +94,51 @@ impl Noise {
         if steps <= PIVOTS_UP_TO || size > 1.0 || size == 0.0 {
             return self.pivots(a);
         }
-        let square = size * size;
         let critical = (1.0 - size) * (1.0 - size);
         if a < critical {
-            let root = ((critical - a) * ((1.0 + size) * (1.0 + size) - a)).sqrt();
-            let w = 2.0 * a / ((1.0 + a - square) + root);
-            let large = 1.0 - w;
-            let small = square / large;
-            if large - small < 1e-6 * large {
-                return self.pivots(a);
-            }
-            let decay = -(steps * (small / large).ln()).exp_m1();
-            Some(steps * (-w).ln_1p() + (square * w * decay / (large * (large - small))).ln_1p())
+            Some(self.real_roots(a, critical))
         } else {
-            let half_sine = (a - critical) / (4.0 * size); // sin²(θ/2)
-            let angle = 2.0 * half_sine.sqrt().min(1.0).asin();
-            if angle < 1e-6 / steps {
-                return self.pivots(a);
-            }
-            let (sine, cosine) = angle.sin_cos();
-            let phase = sine.atan2(cosine - size);
-            let total = steps * angle + phase;
-            if total >= std::f64::consts::PI {
-                return None;
-            }
-            let radius = (cosine - size).hypot(sine);
-            Some(steps * size.ln() + (radius * total.sin() / sine).ln())
+            self.complex_roots(a, critical)
         }
+    }
+
+    /// `log D_T` where the recurrence of the pivots' product has two real roots, `a < (1−|λ|)²`.
+    fn real_roots(self, a: f64, critical: f64) -> f64 {
+        let Self { size, steps } = self;
+        let square = size * size;
+        let root = ((critical - a) * ((1.0 + size) * (1.0 + size) - a)).sqrt();
+        let w = 2.0 * a / ((1.0 + a - square) + root);
+        let large = 1.0 - w;
+        let small = square / large;
+        let theta = 2.0 * ((critical - a) / (4.0 * size)).sqrt().asinh(); // large/small = e^{2θ}
+        let first = steps * (-w).ln_1p();
+        if theta * steps < 1e-7 {
+            return steps * size.ln() + (steps * (1.0 - size)).ln_1p(); // the double root
+        }
+        let lost = -(-2.0 * steps * theta).exp_m1(); // 1 − (small/large)^T
+        if theta < 1e-4 {
+            let sum = (1.0 - size) * lost + theta.exp_m1() - (1.0 - lost) * (-theta).exp_m1();
+            return first + (sum / (2.0 * theta.sinh())).ln();
+        }
+        first + (square * w * lost / (large * (large - small))).ln_1p()
+    }
+
+    /// `log D_T` where the roots are complex, `a >= (1−|λ|)²`; `None` once a pivot is not positive.
+    fn complex_roots(self, a: f64, critical: f64) -> Option<f64> {
+        let Self { size, steps } = self;
+        let half_sine = ((a - critical) / (4.0 * size)).sqrt(); // sin(θ/2)
+        let angle = 2.0 * half_sine.min(1.0).asin();
+        if angle * steps < 1e-7 {
+            return Some(steps * size.ln() + (steps * (1.0 - size)).ln_1p());
+        }
+        let (sine, cosine) = angle.sin_cos();
+        let phase = sine.atan2(cosine - size);
+        let total = steps * angle + phase;
+        if total >= std::f64::consts::PI {
+            return None;
+        }
+        let radius = (cosine - size).hypot(sine);
+        Some(steps * size.ln() + (radius * total.sin() / sine).ln())
     }
 
     /// The largest `a` found with `I − a CᵀC` positive definite, from below.
@@ -327,7 +345,14 @@ mod tests {
                 let noise = noise(size, steps);
                 let critical = (1.0 - size) * (1.0 - size);
                 let near = (2.0 / steps).powi(2);
-                for a in [critical * 0.3, critical * 0.999, critical + near * size * 0.3, 1e-9] {
+                for a in [
+                    critical * 0.3,
+                    critical * 0.999,
+                    critical * (1.0 - 1e-9),
+                    critical,
+                    critical + near * size * 0.3,
+                    1e-9,
+                ] {
                     let (closed, pivots) = (noise.log_det(a), noise.pivots(a));
                     let (Some(closed), Some(pivots)) = (closed, pivots) else {
                         assert_eq!(closed, pivots, "{size} {steps} {a}");

@@ -1,0 +1,143 @@
+//! Answers as tables, JSON and CSV: one format a file.
+
+mod csv;
+mod json;
+mod numbers;
+mod records;
+mod table;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use dpbounds_bounds::Bound;
+
+pub use numbers::{display, display_bound};
+pub use records::{Cell, Records};
+
+use crate::cli::{Failure, command_line};
+
+/// How and where answers are written.
+#[derive(Debug, Args)]
+pub struct OutputOptions {
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// The output formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Aligned columns for people
+    Table,
+    /// One JSON object with a schema version
+    Json,
+    /// Tidy rows, ready to plot
+    Csv,
+}
+
+/// One input of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+/// A bound and the inputs it answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Names and values, in order.
+    pub inputs: Vec<(String, Input)>,
+    /// The answer.
+    pub bound: Bound,
+}
+
+/// Version and command line, for files.
+#[must_use]
+pub fn provenance() -> String {
+    format!("dpbounds {}; {}", env!("CARGO_PKG_VERSION"), command_line())
+}
+
+/// Writes answers in the wanted format.
+///
+/// # Errors
+/// [`Failure`] if the output cannot be written.
+pub fn write_answers(answers: &[Answer], options: &OutputOptions) -> Result<(), Failure> {
+    let text = match options.format {
+        Format::Table => table::answers(answers),
+        Format::Json => json::answers(answers)?,
+        Format::Csv => csv::answers(answers)?,
+    };
+    write_text(text, options)
+}
+
+/// Writes plain records in the wanted format.
+///
+/// # Errors
+/// [`Failure`] if the output cannot be written.
+pub fn write_records(records: &Records, options: &OutputOptions) -> Result<(), Failure> {
+    let text = match options.format {
+        Format::Table => table::records(records),
+        Format::Json => json::records(records)?,
+        Format::Csv => csv::records(records)?,
+    };
+    write_text(text, options)
+}
+
+fn write_text(text: String, options: &OutputOptions) -> Result<(), Failure> {
+    let Some(path) = &options.output else {
+        return write_bytes(text.as_bytes(), None);
+    };
+    let text = match options.format {
+        Format::Json => text,
+        Format::Table | Format::Csv => format!("# {}\n{text}", provenance()),
+    };
+    write_bytes(&anstream::adapter::strip_bytes(text.as_bytes()).into_vec(), Some(path))
+}
+
+/// Writes bytes to a file by way of a temporary name, or to standard output.
+///
+/// # Errors
+/// [`Failure`] if they cannot be written.
+pub fn write_bytes(bytes: &[u8], path: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = path else {
+        let mut out = anstream::stdout().lock();
+        out.write_all(bytes)?;
+        return Ok(out.flush()?);
+    };
+    let fault = |source| Failure::File { action: "write", path: path.into(), source };
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new()
+        .permissions_if_supported()
+        .tempfile_in(directory)
+        .map_err(fault)?;
+    file.write_all(bytes).map_err(fault)?;
+    file.persist(path).map_err(|error| fault(error.error))?;
+    Ok(())
+}
+
+/// Temporary files are private; results are ordinary files.
+trait OrdinaryPermissions {
+    fn permissions_if_supported(&mut self) -> &mut Self;
+}
+
+impl OrdinaryPermissions for tempfile::Builder<'_, '_> {
+    #[cfg(unix)]
+    fn permissions_if_supported(&mut self) -> &mut Self {
+        use std::os::unix::fs::PermissionsExt;
+        self.permissions(std::fs::Permissions::from_mode(0o666)) // reduced by the umask
+    }
+
+    #[cfg(not(unix))]
+    fn permissions_if_supported(&mut self) -> &mut Self {
+        self
+    }
+}
