@@ -1,3 +1,11 @@
 //! End-to-end tests of dpbounds.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failing test may panic
+
+mod cli;
+mod eval;
+mod negative_controls;
 mod oracles;
+mod readme;
+mod reproduction;
+mod support;

@@ -19,6 +19,13 @@ impl fmt::Display for Shown {
     }
 }
 
+impl Shown {
+    /// A computed number, shortened to seven digits.
+    pub(crate) fn short(value: f64) -> Self {
+        Self(format!("{value:.6e}").parse().unwrap_or(value))
+    }
+}
+
 /// Why a calculator gave no answer.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]

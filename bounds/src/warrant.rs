@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{BoundError, Result};
-use crate::round::round_up;
+use crate::round::{RELATIVE_MARGIN, round_up};
 
 /// Text that is usually a constant.
 pub type Text = Cow<'static, str>;
@@ -164,12 +164,15 @@ impl Check {
     /// Evaluates `left relation right`.
     #[must_use]
     pub fn new(name: impl Into<Text>, left: f64, relation: Comparison, right: f64) -> Self {
+        // A side that overflows stays on its side of the relation.
+        let (left, right) = (left.clamp(f64::MIN, f64::MAX), right.clamp(f64::MIN, f64::MAX));
         let (holds, slack) = match relation {
             Comparison::AtMost => (left <= right, right - left),
             Comparison::Below => (left < right, right - left),
             Comparison::AtLeast => (left >= right, left - right),
             Comparison::Above => (left > right, left - right),
         };
+        let slack = slack.clamp(f64::MIN, f64::MAX);
         Self { name: name.into(), left, relation, right, holds, slack }
     }
 }
@@ -185,6 +188,13 @@ pub struct Alternative {
     pub value: Option<f64>,
     /// Why it has none.
     pub reason: Option<Text>,
+}
+
+impl From<Bound> for Alternative {
+    fn from(bound: Bound) -> Self {
+        let Bound { source, warrant, value, reason, .. } = bound;
+        Self { source, warrant, value, reason }
+    }
 }
 
 /// A value with its warrant, or no value with the reason.
@@ -274,6 +284,23 @@ impl Bound {
         Ok(bound)
     }
 
+    /// A proven upper bound whose value is a difference of parts that are together `magnitude` in size:
+    /// the rounding margin is relative to those.
+    ///
+    /// # Errors
+    /// [`BoundError::Numerical`] if `value` is NaN or minus infinity.
+    pub(crate) fn upper_bound_of_parts(
+        quantity: Quantity,
+        value: f64,
+        magnitude: f64,
+        source: Source,
+    ) -> Result<Self> {
+        let mut bound = Self::upper_bound(quantity, value, source)?;
+        let size = magnitude.max(value.abs());
+        bound.upper = bound.upper.map(|_| value + size * RELATIVE_MARGIN);
+        Ok(bound)
+    }
+
     /// A proven lower bound.
     ///
     /// # Errors
@@ -315,10 +342,12 @@ impl Bound {
         Self { reason: Some(reason.into()), ..Self::empty(quantity, source) }
     }
 
-    /// Adds one part of the breakdown.
+    /// Adds one part of the breakdown; a bound without a value has none.
     #[must_use]
     pub fn with_term(mut self, name: impl Into<Text>, value: f64) -> Self {
-        self.terms.push(Term { name: name.into(), value });
+        if self.value.is_some() {
+            self.terms.push(Term { name: name.into(), value });
+        }
         self
     }
 
@@ -334,9 +363,9 @@ impl Bound {
                 format!(
                     "hypothesis fails: {} (needs {} {} {})",
                     check.name,
-                    crate::error::Shown(check.left),
+                    crate::error::Shown::short(check.left),
                     check.relation.symbol(),
-                    crate::error::Shown(check.right)
+                    crate::error::Shown::short(check.right)
                 )
                 .into()
             });
@@ -378,12 +407,7 @@ impl Bound {
             if index == best {
                 leader = Some(bound);
             } else {
-                alternatives.push(Alternative {
-                    source: bound.source,
-                    warrant: bound.warrant,
-                    value: bound.value,
-                    reason: bound.reason,
-                });
+                alternatives.push(bound.into());
             }
         }
         alternatives.sort_by(|a, b| {

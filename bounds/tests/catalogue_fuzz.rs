@@ -1,6 +1,8 @@
 //! Every entry of the catalogue on random inputs in and out of range: an error or a sound bound,
 //! never a panic, a NaN, an infinity or a hang.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failing test may panic
+
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -260,7 +262,8 @@ fn attack(seed: u64, diet: Diet, rounds: usize) -> Tally {
 
 fn conclude(tally: &Tally, rounds: usize) {
     println!("{} answers, slowest {:?}", tally.answers, tally.slowest);
-    assert!(tally.faults.is_empty(), "{}:\n{}", tally.faults.len(), tally.faults.join("\n"));
+    let shown: Vec<_> = tally.faults.iter().take(40).cloned().collect();
+    assert!(shown.is_empty(), "{}, the first:\n{}", tally.faults.len(), shown.join("\n"));
     assert!(tally.answers > 10 * rounds, "only {} answers in {rounds} rounds", tally.answers);
     assert!(tally.slowest.0 < Duration::from_secs(2), "slow: {:?}", tally.slowest);
 }

@@ -68,10 +68,9 @@ sampling (exact for full batches) and Theorem F.12 inside its domain. Theorem D.
 printed and appears only as a claim without warrant.
 
 Examples:
-  dpbounds calibrate --n 1e6 --batch 1e6 --steps 252 --sampler full --relation zero-out --epsilon 1 --delta 1e-6
+  dpbounds calibrate --n 1e6 --batch 1e6 --steps 252 --sampler full --relation zero-out \\\n      --epsilon 1 --delta 1e-6
   dpbounds calibrate --n 1e6 --batch 1e4 --steps 1e4 --epsilon 1 --delta 1e-6 --lambda 0:0.9:4
-  dpbounds calibrate --n 1e4 --batch 100 --steps 1e4 --sampler fixed --relation replace-one --epsilon 1 \
---delta 1e-5 --method closed-form")]
+  dpbounds calibrate --n 1e4 --batch 100 --steps 1e4 --sampler fixed --relation replace-one \\\n      --epsilon 1 --delta 1e-5 --method closed-form")]
 pub struct Calibrate {
     /// Number of records (under add-remove a public lower bound) [count]
     #[arg(long, allow_hyphen_values = true)]

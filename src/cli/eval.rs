@@ -28,7 +28,7 @@ status is then 2.
 
 Examples:
   dpbounds eval --list
-  echo '{\"id\": 1, \"function\": \"max_info_gaussian_eq7\", \"inputs\": {\"nu\": 0.5, \"beta\": 0.05}}' | dpbounds eval
+  echo '{\"id\": 1, \"function\": \"gaussian_r_nu\", \"inputs\": {\"nu\": 0.5}}' | dpbounds eval
   dpbounds eval queries.jsonl --output answers.jsonl")]
 pub struct Eval {
     /// File of queries; `-` or nothing for standard input
@@ -180,7 +180,9 @@ struct Refusal<'a> {
 }
 
 #[derive(Serialize)]
-struct BadLine {
+struct BadLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a RawValue>,
     line: u64,
     error: String,
 }
@@ -206,10 +208,7 @@ fn answer_all(mut input: BufReader<impl Read>, mut output: impl Write) -> Result
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        if let Err(error) = answer(&line, &functions, &mut output)? {
-            bad += 1;
-            write_line(&mut output, &BadLine { line: number, error })?;
-        }
+        bad += u64::from(!answer(&line, number, &functions, &mut output)?);
     }
     output.flush()?;
     Ok(bad)
@@ -229,26 +228,28 @@ fn skip_line(input: &mut impl BufRead) -> Result<(), Failure> {
     }
 }
 
-/// Writes the answer to one line; the inner error says why the line cannot be understood.
+/// Writes the answer to one line and returns whether the line was understood.
 fn answer(
     line: &[u8],
+    number: u64,
     functions: &HashMap<&str, &Entry>,
     output: &mut impl Write,
-) -> Result<Result<(), String>, Failure> {
-    let text = match std::str::from_utf8(line) {
-        Ok(text) => text,
-        Err(_) => return Ok(Err("not UTF-8; write JSON in UTF-8".into())),
+) -> Result<bool, Failure> {
+    let mut bad = |id: Option<&RawValue>, error: String| {
+        write_line(output, &BadLine { id, line: number, error }).map(|()| false)
+    };
+    let Ok(text) = std::str::from_utf8(line) else {
+        return bad(None, "not UTF-8; write JSON in UTF-8".into());
     };
     let query: Query<'_> = match serde_json::from_str(text) {
         Ok(query) => query,
         Err(error) => {
-            return Ok(Err(format!(
-                "{error}; expected {{\"id\": ..., \"function\": NAME, \"inputs\": {{...}}}}"
-            )));
+            let wanted = r#"{"id": ..., "function": NAME, "inputs": {...}}"#;
+            return bad(None, format!("{error}; expected {wanted}"));
         }
     };
     let Some(entry) = functions.get(query.function.as_ref()) else {
-        return Ok(Err(unknown_function(&query.function)));
+        return bad(query.id, unknown_function(&query.function));
     };
     let bound = Arguments::new(entry, &query.inputs.0).and_then(|inputs| entry.evaluate(&inputs));
     match bound {
@@ -257,7 +258,7 @@ fn answer(
             write_line(output, &Refusal { id: query.id, value: None, reason: error.to_string() })?;
         }
     }
-    Ok(Ok(()))
+    Ok(true)
 }
 
 fn reply<'a>(id: Option<&'a RawValue>, bound: &'a Bound) -> Reply<'a> {

@@ -29,8 +29,7 @@ use crate::output::OutputOptions;
                   1e3..1e6@7.\nSeveral swept options give the grid, one row a point.\n\n\
                   Exit status: 0 answered, 1 a check failed, 2 bad input, 3 numerical failure.\n\n\
                   Examples:\n  dpbounds bound max-info gaussian --n 60000 --sigma 50 --beta 0.025\n  \
-                  dpbounds calibrate --n 1e6 --batch 1e6 --steps 252 --sampler full --relation zero-out \
-                  --epsilon 1 --delta 1e-6\n  dpbounds reproduce --out reproduction"
+                  dpbounds calibrate --n 1e6 --batch 1e6 --steps 252 --sampler full --relation zero-out \\\n      --epsilon 1 --delta 1e-6\n  dpbounds reproduce --out reproduction"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -38,6 +37,7 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant)] // one exists in a process
 enum Command {
     /// Evaluate a bound: max-information, PAC-Bayes, KAN rates
     #[command(subcommand)]

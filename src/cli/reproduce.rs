@@ -45,8 +45,12 @@ const COLUMNS: [&str; 13] = [
     "residual",
     "lowest",
     "highest",
-    "in rounding interval",
+    "in interval",
 ];
+
+/// Columns for the files only.
+const DETAILS: [&str; 5] =
+    ["n", "max-information (nats)", "complexity (nats/record)", "lowest", "highest"];
 
 impl Reproduce {
     pub(super) fn run(self) -> Result<(), Failure> {
@@ -77,7 +81,7 @@ impl Reproduce {
 
 /// Every published row recomputed, and how many disagree.
 fn tables() -> Result<(Records, usize), Failure> {
-    let mut records = Records::new("tables", &COLUMNS);
+    let mut records = Records::new("tables", &COLUMNS).with_details(&DETAILS);
     let mut disagreeing = 0;
     for row in ROWS {
         let ours = row.recompute()?;

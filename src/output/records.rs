@@ -81,13 +81,26 @@ pub struct Records {
     pub(super) name: &'static str,
     pub(super) columns: Vec<&'static str>,
     pub(super) rows: Vec<Vec<Cell>>,
+    details: &'static [&'static str],
 }
 
 impl Records {
     /// An empty table; `name` is its key in JSON.
     #[must_use]
     pub fn new(name: &'static str, columns: &[&'static str]) -> Self {
-        Self { name, columns: columns.to_vec(), rows: Vec::new() }
+        Self { name, columns: columns.to_vec(), rows: Vec::new(), details: &[] }
+    }
+
+    /// Columns that tables for people leave out; JSON and CSV have them.
+    #[must_use]
+    pub fn with_details(mut self, columns: &'static [&'static str]) -> Self {
+        self.details = columns;
+        self
+    }
+
+    /// Indices of the columns that tables show.
+    pub(super) fn shown(&self) -> Vec<usize> {
+        (0..self.columns.len()).filter(|&i| !self.details.contains(&self.columns[i])).collect()
     }
 
     /// The columns and the rows.

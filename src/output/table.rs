@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use dpbounds_bounds::{Bound, Text, Warrant};
 
 use super::{Answer, Cell, Input, Records, display, display_bound};
@@ -16,9 +16,17 @@ fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
+/// Wraps cells to the terminal; where there is none every row is one line.
 fn new_table<T: AsRef<str>>(headers: &[T]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    let arrangement = match terminal_size::terminal_size_of(std::io::stdout()) {
+        Some((terminal_size::Width(width), _)) => {
+            table.set_width(width.max(60));
+            ContentArrangement::Dynamic
+        }
+        None => ContentArrangement::Disabled,
+    };
+    table.load_style(presets::NOTHING).set_content_arrangement(arrangement);
     table.set_header(headers.iter().map(AsRef::as_ref));
     table
 }
@@ -27,6 +35,7 @@ fn right(table: &mut Table, columns: &[usize]) {
     for &index in columns {
         if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);
+            column.set_constraint(ColumnConstraint::ContentWidth); // a number is never split
         }
     }
 }
@@ -152,7 +161,13 @@ fn alternatives(bound: &Bound) -> String {
     ]);
     for other in &bound.alternatives {
         let statement = format!("{}, {}", other.source.work, other.source.statement);
-        let value = other.value.map_or_else(|| "none".into(), display);
+        // Alternatives answer the same question, so their values round to the same side.
+        let value = display_bound(&Bound {
+            value: other.value,
+            upper: bound.upper.and(other.value).filter(|_| other.warrant == Warrant::Proven),
+            lower: bound.lower.and(other.value).filter(|_| other.warrant == Warrant::Proven),
+            ..bound.clone()
+        });
         let reason = other.reason.as_deref().unwrap_or_default();
         table.add_row([statement.as_str(), &value, &other.warrant.label(), reason]);
     }
@@ -185,7 +200,7 @@ fn grid(answers: &[Answer]) -> String {
         if mixed {
             row.push(format!("{} ({})", bound.quantity, bound.unit));
         }
-        row.push(bound.warrant.label());
+        row.push(if bound.value.is_some() { bound.warrant.label() } else { "no value".into() });
         row.push(source(bound));
         if reasons {
             row.push(bound.reason.as_ref().map(Text::to_string).unwrap_or_default());
@@ -205,13 +220,15 @@ fn grid(answers: &[Answer]) -> String {
 }
 
 pub(super) fn records(records: &Records) -> String {
-    let mut table = new_table(&records.columns);
+    let shown = records.shown();
+    let headers: Vec<_> = shown.iter().map(|&index| records.columns[index]).collect();
+    let mut table = new_table(&headers);
     for row in &records.rows {
-        table.add_row(row.iter().map(Cell::for_people));
+        table.add_row(shown.iter().map(|&index| row[index].for_people()));
     }
-    let numbers: Vec<usize> = (0..records.columns.len())
-        .filter(|&index| records.rows.iter().any(|row| matches!(row[index], Cell::Number(_))))
-        .collect();
+    let is_number =
+        |index: usize| records.rows.iter().any(|row| matches!(row[index], Cell::Number(_)));
+    let numbers: Vec<usize> = (0..shown.len()).filter(|&place| is_number(shown[place])).collect();
     right(&mut table, &numbers);
     lines(&table)
 }

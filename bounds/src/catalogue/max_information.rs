@@ -282,11 +282,15 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry(
         "toy_gaussian_beta",
         "exact toy: beta at a threshold",
-        &[N, SIGMA, P, THRESHOLD],
+        &[TOY_N, TOY_SIGMA, P, THRESHOLD],
         DOCS,
         |a| toy::beta(a.count("n")?, a.number("sigma")?, a.number("p")?, a.number("threshold")?),
     ),
-    entry("toy_gaussian_max_info", "exact toy: max-information", &[N, SIGMA, P, BETA], DOCS, |a| {
-        toy::max_info(a.count("n")?, a.number("sigma")?, a.number("p")?, a.level()?)
-    }),
+    entry(
+        "toy_gaussian_max_info",
+        "exact toy: max-information",
+        &[TOY_N, TOY_SIGMA, P, BETA],
+        DOCS,
+        |a| toy::max_info(a.count("n")?, a.number("sigma")?, a.number("p")?, a.level()?),
+    ),
 ];

@@ -93,6 +93,8 @@ pub(super) const ALPHA: Parameter = number("alpha", "1", "> 1").or(&["order"]);
 pub(super) const NU: Parameter = number("nu", "1", ">= 0");
 pub(super) const POSITIVE_NU: Parameter = number("nu", "1", "> 0");
 pub(super) const SIGMA: Parameter = number("sigma", "noise multiplier", "> 0");
+pub(super) const TOY_SIGMA: Parameter = number("sigma", "noise multiplier", "[0.001, 1000]");
+pub(super) const TOY_N: Parameter = Parameter { range: "1 to 100", ..N };
 pub(super) const TARGET: Parameter = number("target", "nats", "> 0");
 pub(super) const STEPS: Parameter = count("steps", "steps").or(&["T"]);
 pub(super) const BATCH: Parameter = count("batch", "records").or(&["B", "m"]);

@@ -4,18 +4,18 @@
 //! and the evaluation of the determinant: docs/theory/max-information.md.
 
 use super::gaussian::range_end;
-use super::search::Conversion;
+use super::search::{Conversion, search};
 use super::streaming::{self, eq10, eq10_hs};
 use super::{FailureLevel, MAX_INFORMATION, ours};
 use crate::domain;
 use crate::error::{BoundError, Result, Shown};
-use crate::solve::{bracket_positive, minimize};
+use crate::solve::{bracket_positive, power_by_doubling};
 use crate::warrant::Bound;
 
 /// Up to this many steps the determinant is the product of its pivots; beyond, a closed form.
-const PIVOTS_UP_TO: f64 = 1024.0;
+const PIVOTS_UP_TO: f64 = 65_536.0;
 /// Beyond the unit circle only the pivots are available.
-const MAX_EXPANDING_STEPS: f64 = 1e6;
+const MAX_EXPANDING_STEPS: f64 = 1e5;
 
 /// The checked pair `(|λ|, T)`; the sign of λ does not matter.
 #[derive(Clone, Copy)]
@@ -34,40 +34,21 @@ impl Noise {
                 value: Shown(steps),
                 other: "lambda",
                 other_value: Shown(lambda),
-                requirement: "for |lambda| > 1 at most 1000000 steps can be evaluated; use |lambda| <= 1",
+                requirement: "for |lambda| > 1 at most 100000 steps can be evaluated; use |lambda| <= 1",
             });
         }
         Ok(Self { size, steps })
     }
 
-    /// `|C|_F² = Σ_{k<T} (T−k) λ^{2k}`.
+    /// `|C|_F² = Σ_{k<T} (T−k) λ^{2k}`, by doubling: sums of positive terms only.
     fn frobenius_squared(self) -> f64 {
-        let Self { size, steps } = self;
-        let square = size * size;
-        if square == 0.0 {
-            return steps;
-        }
-        if steps <= PIVOTS_UP_TO || square > 1.0 {
-            // The row sums 1 + λ² + … grow from the last row to the first.
-            let (mut total, mut row, mut left) = (0.0, 0.0, steps);
-            while left > 0.0 {
-                row = 1.0 + square * row;
-                total += row;
-                left -= 1.0;
-                if !f64::is_finite(total) {
-                    return f64::INFINITY;
-                }
-            }
-            return total;
-        }
-        let gap = 1.0 - square;
-        let reach = gap * steps;
-        if reach < 1e-3 {
-            // Σ (T−k)(1−gap)^k to second order in the tiny gap; the next term is below 1e-10 of it.
-            return expanded_frobenius(gap, steps);
-        }
-        let decay = -(steps * square.ln()).exp_m1(); // 1 − λ^{2T}
-        (steps - square * decay / gap) / gap
+        let square = self.size * self.size;
+        power_by_doubling(
+            self.steps,
+            |a: Rows, b: Rows| a.then(b),
+            Rows { power: square, row: 1.0, powers: square, total: 1.0 },
+        )
+        .total
     }
 
     fn pivots(self, a: f64) -> Option<f64> {
@@ -112,15 +93,17 @@ impl Noise {
         let small = square / large;
         let theta = 2.0 * ((critical - a) / (4.0 * size)).sqrt().asinh(); // large/small = e^{2θ}
         let first = steps * (-w).ln_1p();
+        // What rounding can hide where the two parts cancel; lowering the determinant is safe.
+        let hidden = 4.0 * f64::EPSILON * first;
         if theta * steps < 1e-7 {
             return steps * size.ln() + (steps * (1.0 - size)).ln_1p(); // the double root
         }
         let lost = -(-2.0 * steps * theta).exp_m1(); // 1 − (small/large)^T
         if theta < 1e-4 {
             let sum = (1.0 - size) * lost + theta.exp_m1() - (1.0 - lost) * (-theta).exp_m1();
-            return first + (sum / (2.0 * theta.sinh())).ln();
+            return first + hidden + (sum / (2.0 * theta.sinh())).ln();
         }
-        first + (square * w * lost / (large * (large - small))).ln_1p()
+        first + hidden + (square * w * lost / (large * (large - small))).ln_1p()
     }
 
     /// `log D_T` where the roots are complex, `a >= (1−|λ|)²`; `None` once a pivot is not positive.
@@ -151,22 +134,30 @@ impl Noise {
     }
 }
 
-/// `Σ_{k<T} (T−k)(1−g)^k` for `gT < 1e-3` by its expansion in `g`, relative error below 1e-13.
-fn expanded_frobenius(gap: f64, steps: f64) -> f64 {
-    // Coefficients of (−g)^j are binomials C(T+1, j+2).
-    let mut total = 0.0;
-    let mut term = steps * (steps + 1.0) / 2.0;
-    for j in 0..6 {
-        total += term;
-        let j = f64::from(j);
-        term *= -gap * (steps - 1.0 - j) / (j + 3.0);
+/// A block of `t` rows of `C`: `λ^{2t}`, the last row's squared norm, `Σ_{j<=t} λ^{2j}`, and the total.
+#[derive(Clone, Copy)]
+struct Rows {
+    power: f64,
+    row: f64,
+    powers: f64,
+    total: f64,
+}
+
+impl Rows {
+    /// This block followed by another one.
+    fn then(self, next: Self) -> Self {
+        Self {
+            power: self.power * next.power,
+            row: next.row + next.power * self.row,
+            powers: self.powers + self.power * next.powers,
+            total: self.total + next.total + self.row * next.powers,
+        }
     }
-    total
 }
 
 /// `|C|_F² = Σ_{k<T} (T−k) λ^{2k}` for `C_{tu} = λ^{t−u}`, `t >= u`.
 ///
-/// `lambda` any finite number (for |lambda| > 1 at most 1e6 steps), `steps = T` (1 to 2^53).
+/// `lambda` any finite number (for |lambda| > 1 at most 1e5 steps), `steps = T` (1 to 2^53).
 ///
 /// # Source
 /// Ours; docs/theory/max-information.md (correlated noise).
@@ -189,7 +180,7 @@ pub fn frobenius_squared(lambda: f64, steps: u64) -> Result<Bound> {
 
 /// `log det(I − a CᵀC)` for `C_{tu} = λ^{t−u}`; no value where the matrix is not positive definite.
 ///
-/// `lambda` any finite number (for |lambda| > 1 at most 1e6 steps), `steps = T` (1 to 2^53), `a >= 0`.
+/// `lambda` any finite number (for |lambda| > 1 at most 1e5 steps), `steps = T` (1 to 2^53), `a >= 0`.
 ///
 /// # Source
 /// Ours; docs/theory/max-information.md (correlated noise, evaluation).
@@ -234,7 +225,7 @@ fn evaluate(
     if nu == 0.0 {
         let exact = match how {
             Conversion::Tail => 0.0,
-            Conversion::HockeyStick => (-level.probability()).ln_1p(),
+            Conversion::HockeyStick => level.log_complement(),
         };
         return Bound::upper_bound(MAX_INFORMATION, exact, source);
     }
@@ -247,24 +238,24 @@ fn evaluate(
             "the noise correlation matrix is too large to evaluate; lower |lambda| or steps",
         ));
     };
-    let objective = |logit: f64| {
+    let at = |logit: f64| {
         let a = largest / (1.0 + (-logit).exp());
-        let s = range_end(4.0 * nu / a);
-        noise.log_det(a).map_or(f64::INFINITY, |log_det| {
-            (level.log_inverse() - log_det / 2.0 + how.exponent(s)) / s
-        })
+        let log_det = noise.log_det(a).unwrap_or(f64::NEG_INFINITY);
+        (range_end(4.0 * nu / a), level.log_inverse() - log_det / 2.0)
     };
-    let search = minimize(objective, -60.0, 35.0)?.value;
+    let found = search(at, how, -60.0, 35.0)?;
     let mean = 2.0 * nu * frobenius;
-    Ok(Bound::upper_bound(MAX_INFORMATION, mean + search, source)?
+    Ok(found
+        .plus(mean)
+        .bound(source)?
         .with_term("2 nu |C|_F^2", mean)
-        .with_term("inf over s", search))
+        .with_term("inf over s", found.value))
 }
 
 /// `2ν|C|_F² + inf_s (1/s)[log(1/β) − ½ log det(I − 4ν(s+s²)CᵀC)]` over `4ν(s+s²)|C|_op² < 1`.
 ///
 /// `nu = m/(4σ²) >= 0` with `σ` relative to the clipping norm on the sum, `steps = T`, noise
-/// correlation `lambda` (any finite number; for |lambda| > 1 at most 1e6 steps), failure level `β`.
+/// correlation `lambda` (any finite number; for |lambda| > 1 at most 1e5 steps), failure level `β`.
 /// `lambda = 0` is eq. (10).
 ///
 /// # Source

@@ -3,11 +3,11 @@
 //! The mechanism releases `Ψ(S) + σΔZ` with `Δ` the **replace-one** sensitivity; `ν = n/(4σ²)`.
 
 use super::renyi::best_over_orders;
-use super::search::Conversion;
+use super::search::{Conversion, Searched, search};
 use super::{FailureLevel, MAX_INFORMATION, ours, paper};
 use crate::domain;
 use crate::error::Result;
-use crate::solve::{bracket_positive, minimize};
+use crate::solve::bracket_positive;
 use crate::special::{expm1_excess, log1p_excess};
 use crate::warrant::{Bound, Quantity};
 
@@ -71,18 +71,14 @@ pub(super) fn infimum(nu: f64, log_inverse: f64) -> f64 {
 }
 
 /// `inf_λ [L − weight·log(1 − (λ+λ²)ν) + hs(λ)]/λ`: the same with the hockey-stick conversion.
-pub(super) fn infimum_hs(nu: f64, weight: f64, log_inverse: f64) -> Result<f64> {
+pub(super) fn infimum_hs(nu: f64, weight: f64, log_inverse: f64) -> Result<Searched> {
     let r = range_end(nu);
-    let objective = |t: f64| {
+    let at = |t: f64| {
         let u = t.exp();
         let x = -(-u).exp_m1();
-        let lambda = r * x;
-        (log_inverse
-            + weight * negative_log(nu, r, x, u)
-            + Conversion::HockeyStick.exponent(lambda))
-            / lambda
+        (r * x, log_inverse + weight * negative_log(nu, r, x, u))
     };
-    Ok(minimize(objective, -60.0, 8.0)?.value)
+    search(at, Conversion::HockeyStick, -60.0, 8.0)
 }
 
 /// Eq. (7): `I^β <= ν + inf_{0<λ<r_ν} [log(1/β) − log(1 − (λ+λ²)ν)]/λ`.
@@ -132,12 +128,10 @@ pub fn eq7_hs(nu: f64, level: FailureLevel) -> Result<Bound> {
     let source = ours("Theorem 3, eq. (7) with hockey-stick conversion");
     if nu == 0.0 {
         // The release is independent of the data: the exact value.
-        return Bound::upper_bound(MAX_INFORMATION, (-level.probability()).ln_1p(), source);
+        return Bound::upper_bound(MAX_INFORMATION, level.log_complement(), source);
     }
-    let search = infimum_hs(nu, 1.0, level.log_inverse())?;
-    Ok(Bound::upper_bound(MAX_INFORMATION, nu + search, source)?
-        .with_term("nu", nu)
-        .with_term("inf over lambda", search))
+    let found = infimum_hs(nu, 1.0, level.log_inverse())?;
+    Ok(found.plus(nu).bound(source)?.with_term("nu", nu).with_term("inf over lambda", found.value))
 }
 
 /// Eq. (8): `2ν + (ν/2 + sqrt(ν²/4 + ν)) L + sqrt(2(ν² + 2ν)L)`, `L = log(1/β)`.
@@ -265,6 +259,7 @@ pub fn noise_for_target(n: u64, target: f64, level: FailureLevel) -> Result<Boun
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solve::minimize;
 
     #[test]
     fn the_solver_reaches_the_minimum_of_its_objective() {

@@ -57,6 +57,15 @@ impl FailureLevel {
         self.probability
     }
 
+    /// `log(1 − β)`, the smallest value a max-information at this level can have.
+    pub(crate) fn log_complement(self) -> f64 {
+        if self.log_inverse > 0.5 {
+            (-self.probability).ln_1p()
+        } else {
+            (-(-self.log_inverse).exp_m1()).ln()
+        }
+    }
+
     /// `log(1/(β·fraction))`.
     pub(crate) fn log_inverse_of_share(self, fraction: f64) -> f64 {
         self.log_inverse - fraction.ln()

@@ -65,13 +65,15 @@ pub fn eq10_hs(nu: f64, steps: u64, level: FailureLevel) -> Result<Bound> {
     let steps = domain::count("steps", steps)?;
     let source = ours("Theorem 4, eq. (10) with hockey-stick conversion");
     if nu == 0.0 {
-        return Bound::upper_bound(MAX_INFORMATION, (-level.probability()).ln_1p(), source);
+        return Bound::upper_bound(MAX_INFORMATION, level.log_complement(), source);
     }
-    let search = infimum_hs(4.0 * nu, steps / 2.0, level.log_inverse())?;
+    let found = infimum_hs(4.0 * nu, steps / 2.0, level.log_inverse())?;
     let mean = 2.0 * steps * nu;
-    Ok(Bound::upper_bound(MAX_INFORMATION, mean + search, source)?
+    Ok(found
+        .plus(mean)
+        .bound(source)?
         .with_term("2 T nu", mean)
-        .with_term("inf over lambda", search))
+        .with_term("inf over lambda", found.value))
 }
 
 /// Eq. (11): `4Tν + 2(ν + sqrt(ν²+ν))L + 2 sqrt((4ν²+2ν)TL)`, `L = log(1/β)`.

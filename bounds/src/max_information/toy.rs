@@ -11,7 +11,7 @@ use crate::solve::bracket_positive;
 use crate::warrant::{Bound, Quantity};
 
 /// Largest number of records: the cost grows with its square.
-pub const MAX_RECORDS: u64 = 500;
+pub const MAX_RECORDS: u64 = 100;
 
 /// The mixture of Gaussians that the release is.
 struct Toy {
@@ -28,11 +28,18 @@ impl Toy {
             return Err(BoundError::OutOfRange {
                 parameter: "n",
                 value: Shown(n as f64),
-                allowed: "an integer from 1 to 500 for the exact toy mechanism",
+                allowed: "an integer from 1 to 100 for the exact toy mechanism",
                 remedy: "use the Gaussian bounds for more records",
             });
         }
-        let sigma = domain::positive("sigma", sigma)?;
+        if !(1e-3..=1e3).contains(&sigma) {
+            return Err(BoundError::OutOfRange {
+                parameter: "sigma",
+                value: Shown(sigma),
+                allowed: "[0.001, 1000] for the exact toy mechanism",
+                remedy: "use the Gaussian bounds for other noise",
+            });
+        }
         let p = domain::open_probability("p", p)?;
         #[allow(clippy::cast_precision_loss)]
         let records = n as f64;
@@ -77,23 +84,42 @@ impl Toy {
                 return None;
             }
             let sign = if k == 0 { -1.0 } else { 1.0 };
-            let inside = expand(centre, sign, |y| exceeds(y))?;
-            let edge = match expand(inside, -sign, |y| !exceeds(y)) {
-                Some(outside) => refine(inside, outside, exceeds),
-                None => -sign * f64::INFINITY,
-            };
+            let inside = if exceeds(centre) { centre } else { expand(centre, sign, exceeds)? };
+            let edge = self.crossing(k, threshold, inside, -sign);
             return Some(if k == 0 { (f64::NEG_INFINITY, edge) } else { (edge, f64::INFINITY) });
         }
-        let rising = |y: f64| self.density(k, y).1 > 0.0;
-        let left = expand(centre, -1.0, rising)?;
-        let right = expand(centre, 1.0, |y| !rising(y))?;
-        let top = refine(left, right, rising);
-        if !exceeds(top) {
+        let inside = if exceeds(centre) { centre } else { self.top(k)? };
+        if !exceeds(inside) {
             return None;
         }
-        let below = expand(top, -1.0, |y| !exceeds(y))?;
-        let above = expand(top, 1.0, |y| !exceeds(y))?;
-        Some((refine(top, below, exceeds), refine(top, above, exceeds)))
+        let (low, high) =
+            (self.crossing(k, threshold, inside, -1.0), self.crossing(k, threshold, inside, 1.0));
+        Some((low, high))
+    }
+
+    /// Where the density of an interior `k` is largest.
+    fn top(&self, k: usize) -> Option<f64> {
+        let rising = |y: f64| self.density(k, y).1 > 0.0;
+        let left = expand(self.means[k], -1.0, rising)?;
+        let right = expand(self.means[k], 1.0, |y| !rising(y))?;
+        Some(refine(left, right, rising))
+    }
+
+    /// Where the density falls to `threshold` in the direction `sign` from `inside`; infinite beyond any
+    /// double. Newton's method from outside a concave function's level set stays outside.
+    fn crossing(&self, k: usize, threshold: f64, inside: f64, sign: f64) -> f64 {
+        let Some(mut y) = expand(inside, sign, |y| self.density(k, y).0 <= threshold) else {
+            return sign * f64::INFINITY;
+        };
+        for _ in 0..100 {
+            let (density, slope) = self.density(k, y);
+            let step = (density - threshold) / slope;
+            if !step.is_finite() || step.abs() <= 1e-16 * (1.0 + y.abs()) {
+                break;
+            }
+            y -= step;
+        }
+        y
     }
 
     /// `H(k) = E_P (1 − e^{k−ι})_+`.
@@ -118,7 +144,7 @@ impl Toy {
 /// Steps away from `start` until `done` holds; `None` beyond any distance that matters.
 fn expand(start: f64, sign: f64, done: impl Fn(f64) -> bool) -> Option<f64> {
     let mut step = 1.0;
-    while step < 1e9 {
+    while step < 1e300 {
         if done(start + sign * step) {
             return Some(start + sign * step);
         }
@@ -157,7 +183,7 @@ fn gaussian_mass(low: f64, high: f64, mean: f64) -> f64 {
 
 /// `H(k) = E_P (1 − e^{k−ι})_+` of the toy mechanism at `threshold = k`: the smallest `β` with `I^β <= k`.
 ///
-/// `n` records (1 to 500), `sigma > 0` relative to the replace-one sensitivity, `p` in (0, 1),
+/// `n` records (1 to 100), `sigma` in [0.001, 1000] relative to the replace-one sensitivity, `p` in (0, 1),
 /// `threshold` any finite number (nats).
 ///
 /// # Source
@@ -181,7 +207,7 @@ pub fn beta(n: u64, sigma: f64, p: f64, threshold: f64) -> Result<Bound> {
 
 /// `max(0, I^β)` of the toy mechanism, exact up to rounding.
 ///
-/// `n` records (1 to 500), `sigma > 0` relative to the replace-one sensitivity, `p` in (0, 1),
+/// `n` records (1 to 100), `sigma` in [0.001, 1000] relative to the replace-one sensitivity, `p` in (0, 1),
 /// failure level `β` of at least 1e-14 (below, the difference that defines it is lost to rounding).
 ///
 /// # Source

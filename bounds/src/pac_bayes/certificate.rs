@@ -63,12 +63,13 @@ impl Form {
             Self::McAllester => "McAllester/Pinsker",
             Self::Quadratic => "quadratic form",
             Self::Lambda => "lambda form at the best lambda",
-            Self::Catoni => "Catoni, fixed grid of 16 parameters",
+            Self::Catoni => "Catoni's form",
         }
     }
 }
 
-/// The certified risk in the wanted form, or in the best one with the others as alternatives.
+/// The certified risk in the wanted form, or in the best of the forms that follow from the same event, with
+/// the others as alternatives.
 ///
 /// With probability at least `1 − δ` over the data the risk is at most the value. Where the posterior
 /// is the prior (`kl: None`) the one-sided complexity without the square-root term is used.
@@ -96,9 +97,17 @@ pub fn certify(problem: &Problem, form: Option<Form>) -> Result<Bound> {
     if let Some(form) = form {
         return one_form(problem, risk, &complexity, form);
     }
+    // These follow from one event of probability δ, so the smallest of them may be reported. Catoni's
+    // form fails on an event of its own: choosing it after seeing both values would cost another δ.
+    let same_event = Form::ALL.into_iter().filter(|form| *form != Form::Catoni);
     let all: Result<Vec<_>> =
-        Form::ALL.iter().map(|&form| one_form(problem, risk, &complexity, form)).collect();
-    Bound::best_of(all?)
+        same_event.map(|form| one_form(problem, risk, &complexity, form)).collect();
+    let mut best = Bound::best_of(all?)?;
+    let mut catoni = one_form(problem, risk, &complexity, Form::Catoni)?;
+    catoni.source.statement =
+        format!("{}, valid only if chosen before the data", catoni.source.statement).into();
+    best.alternatives.push(catoni.into());
+    Ok(best)
 }
 
 /// `log N` for a choice among `N` priors, spread over the records.
@@ -162,14 +171,16 @@ fn one_form(problem: &Problem, risk: f64, complexity: &Bound, form: Form) -> Res
         Form::Lambda => relaxations::lambda_optimised(risk, c)?,
         Form::Catoni => catoni::over_grid(risk, catoni_complexity(problem)?, problem.n)?,
     };
-    let complexity_source = if form == Form::Catoni {
-        "complexity without the square-root term".into()
+    bound.source = if form == Form::Catoni {
+        Source::new(
+            "ours",
+            "Catoni's form over a fixed grid of 16 parameters (docs/theory/pac-bayes.md)",
+        )
     } else {
-        complexity.source.statement.clone()
-    };
-    bound.source = Source {
-        work: complexity.source.work.clone(),
-        statement: format!("{complexity_source}; {}", form.name()).into(),
+        Source {
+            work: complexity.source.work.clone(),
+            statement: format!("{}; {}", complexity.source.statement, form.name()).into(),
+        }
     };
     if form != Form::Catoni {
         bound.terms.clear();

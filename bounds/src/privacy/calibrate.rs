@@ -4,6 +4,7 @@ use super::gaussian::largest_mu;
 use super::{Relation, Sampler, closed_form};
 use crate::domain;
 use crate::error::{BoundError, Result};
+use crate::solve::power_by_doubling;
 use crate::warrant::{Bound, Source};
 
 /// A training run whose noise is sought.
@@ -85,11 +86,40 @@ pub fn calibrate(plan: &Plan, target: Target, method: Method) -> Result<Bound> {
     }
     if method == Method::Auto {
         bounds.push(gaussian(plan, target, sensitivity)?);
+        bounds.extend(closed_form_from_the_domain(plan, target)?);
     }
     if (sampler, relation, lambda) == (Sampler::Fixed, Relation::ReplaceOne, 0.0) {
         bounds.push(closed_form::d9_claim(n, batch, steps, epsilon, delta)?);
     }
     Bound::best_of(bounds)
+}
+
+/// Theorem F.12 for a smaller ε and a longer run inside its domain, which imply what is asked for: a
+/// smaller ε is a stronger guarantee, and a run is the beginning of a longer one.
+fn closed_form_from_the_domain(plan: &Plan, target: Target) -> Result<Option<Bound>> {
+    let Plan { n, batch, steps, lambda, sampler, relation } = *plan;
+    let rate = domain::batch_of("batch", batch, "n", n)?;
+    if !closed_form::covers(sampler, relation) {
+        return Ok(None);
+    }
+    let epsilon = target.epsilon.min(1.0);
+    let least = (3.0 * (2f64.ln() - target.delta.ln()) / rate).ceil();
+    for extra in [0.0, 1.0] {
+        // Rounding may leave the first one just outside.
+        let Ok(least) = domain::whole("steps", least + extra) else { return Ok(None) };
+        let longer = least.max(steps);
+        if longer == steps && epsilon == target.epsilon {
+            return Ok(None);
+        }
+        let mut bound = closed_form::f12(n, batch, longer, epsilon, target.delta, lambda)?;
+        if bound.value.is_some() {
+            bound.source.statement =
+                format!("Theorem F.12 at epsilon = {epsilon} and {longer} steps, which imply it")
+                    .into();
+            return Ok(Some(bound));
+        }
+    }
+    Ok(None)
 }
 
 fn check_batch(plan: &Plan) -> Result<()> {
@@ -187,37 +217,40 @@ pub fn participation_norm(lambda: f64, steps: u64, participations: u64) -> Resul
     if lambda == 0.0 {
         return Ok(count.sqrt());
     }
-    // Rows of Cy: a rising geometric sum for the first `count` steps, then geometric decay.
-    let gap = 1.0 - lambda;
-    let square_gap = gap * (1.0 + lambda);
-    let log = lambda.ln();
-    let lost = |k: f64| -(k * log).exp_m1(); // 1 − λ^k
-    let lost_square = |k: f64| -(2.0 * k * log).exp_m1(); // 1 − λ^{2k}
-    let rising = if participations <= SUMMED_DIRECTLY {
-        direct_rising(lambda, participations)
-    } else if count * gap < 1.0 {
-        count * (count + 1.0) * (2.0 * count + 1.0) / 6.0 // λ <= 1: an upper bound, safe for κ
-    } else {
-        (count - 2.0 * lambda * lost(count) / gap
-            + lambda * lambda * lost_square(count) / square_gap)
-            / (gap * gap)
-    };
-    let peak = lost(count) / gap;
-    let decay = peak * peak * lambda * lambda * lost_square(total - count) / square_gap;
-    Ok((rising + decay).sqrt())
+    // Rows of Cy: geometric sums for the first `count` steps, then geometric decay.
+    let one =
+        Rows { power: lambda, row: 1.0, weighted: lambda, powers: lambda * lambda, total: 1.0 };
+    let rising = power_by_doubling(count, Rows::then, one);
+    let after = total - count;
+    let decay = if after == 0.0 { 0.0 } else { power_by_doubling(after, Rows::then, one).powers };
+    Ok((rising.total + rising.row * rising.row * decay).sqrt())
 }
 
-/// Up to this many participations the sum is formed step by step, beyond by its closed form.
-const SUMMED_DIRECTLY: u64 = 1_000_000;
+/// A block of `t` participations: `λ^t`, the last row `r_t = 1 + λ r_{t−1}`, `Σ λ^j r_j`, `Σ λ^{2j}` and `Σ r_j²`
+/// over `j <= t`. All sums have positive terms.
+#[derive(Clone, Copy)]
+struct Rows {
+    power: f64,
+    row: f64,
+    weighted: f64,
+    powers: f64,
+    total: f64,
+}
 
-/// The sum of squares of the rising rows, step by step.
-fn direct_rising(lambda: f64, participations: u64) -> f64 {
-    let (mut row, mut total) = (0.0, 0.0);
-    for _ in 0..participations {
-        row = lambda * row + 1.0;
-        total += row * row;
+impl Rows {
+    /// This block followed by another one: its rows are `r_j + λ^j r_t`.
+    fn then(self, next: Self) -> Self {
+        Self {
+            power: self.power * next.power,
+            row: next.row + next.power * self.row,
+            weighted: self.weighted + self.power * (next.weighted + self.row * next.powers),
+            powers: self.powers + self.power * self.power * next.powers,
+            total: self.total
+                + next.total
+                + 2.0 * self.row * next.weighted
+                + self.row * self.row * next.powers,
+        }
     }
-    total
 }
 
 #[cfg(test)]

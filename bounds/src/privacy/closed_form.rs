@@ -76,7 +76,7 @@ pub fn f12(n: u64, batch: u64, steps: u64, epsilon: f64, delta: f64, lambda: f64
             "steps * batch / n >= 3 log(2/delta)",
             participations,
             Comparison::AtLeast,
-            3.0 * (2.0 / run.delta).ln(),
+            3.0 * (2f64.ln() - run.delta.ln()),
         )))
 }
 
@@ -104,8 +104,8 @@ pub fn f12_formula(
     let run = Run::new(n, batch, steps, epsilon, delta)?;
     let lambda = domain::noise_correlation("lambda", lambda)?;
     let participations = run.rate * run.steps;
-    let worst = participations + (3.0 * participations * (2.0 / run.delta).ln()).sqrt();
-    let root = (8.0 * worst * (2.5 / run.delta).ln()).sqrt();
+    let worst = participations + (3.0 * participations * (2f64.ln() - run.delta.ln())).sqrt();
+    let root = (8.0 * worst * (2.5f64.ln() - run.delta.ln())).sqrt();
     Ok(geometric_sum(lambda, run.steps) * root / run.epsilon)
 }
 
@@ -158,7 +158,7 @@ pub fn d9_claim(n: u64, batch: u64, steps: u64, epsilon: f64, delta: f64) -> Res
 pub fn d9_formula(n: u64, batch: u64, steps: u64, epsilon: f64, delta: f64) -> Result<f64> {
     let Run { rate, steps, epsilon, delta } = Run::new(n, batch, steps, epsilon, delta)?;
     let scale = rate * steps.sqrt();
-    Ok(scale * (16.0 / epsilon + 32.0 * (1.0 / delta).ln() / (epsilon * epsilon)).sqrt())
+    Ok(scale * (16.0 / epsilon + 32.0 * (-delta.ln()) / (epsilon * epsilon)).sqrt())
 }
 
 /// Whether Theorem F.12 covers the pair: every row with independent participation.

@@ -1,7 +1,9 @@
 //! Bracketed root finding and one-dimensional minimisation that return the safe side.
 
+mod doubling;
 mod minimum;
 mod threshold;
 
+pub use doubling::power_by_doubling;
 pub use minimum::{Minimum, minimize};
 pub use threshold::{Bracket, bracket_positive};

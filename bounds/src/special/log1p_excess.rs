@@ -14,6 +14,9 @@ pub fn log1p_excess(z: f64) -> f64 {
     if z <= -1.0 {
         return f64::INFINITY;
     }
+    if z == f64::INFINITY {
+        return z;
+    }
     if z.abs() >= 0.1 {
         return z - z.ln_1p();
     }

@@ -55,8 +55,7 @@ enum Which {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dpbounds bound kan rate --which a-corr --gamma 0.3 --eta 0.2 --steps 500 --batch 64 --width 2000 \
---dimension 7 --kappa 1.5 --lambda 0:0.9:4
+  dpbounds bound kan rate --which a-corr --gamma 0.3 --eta 0.2 --steps 500 --batch 64 \\\n      --width 2000 --dimension 7 --kappa 1.5 --lambda 0:0.9:4
   dpbounds bound kan rate --which comparison --n 1e6 --gamma 0.3 --dimension 10 --epsilon 1
   dpbounds bound kan rate --which slopes")]
 pub struct Rate {

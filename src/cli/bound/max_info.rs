@@ -40,7 +40,7 @@ pub enum MaxInfo {
     /// (epsilon, delta)-DP: every branch and their minimum
     #[command(
         after_help = "Examples:\n  dpbounds bound max-info approx-dp --n 60000 --epsilon 0.01 --delta 1e-8 --beta 0.025\n  \
-                            dpbounds bound max-info approx-dp --n 1000 --epsilon 0.05 --delta 1e-4 --beta 0.05   # no finite bound"
+                            dpbounds bound max-info approx-dp --n 1000 --epsilon 0.05 --delta 1e-4 --beta 0.05"
     )]
     ApproxDp(ApproxDp),
     /// Renyi DP, one order or a whole curve
@@ -53,7 +53,7 @@ pub enum MaxInfo {
     /// Gaussian mechanism, Theorem 3 and the Renyi route
     #[command(
         after_help = "Examples:\n  dpbounds bound max-info gaussian --n 60000 --sigma 50 --beta 0.025\n  \
-                            dpbounds bound max-info gaussian --n 60000 --sigma 1..1000@13 --beta 0.025 --method eq7 --format csv"
+                            dpbounds bound max-info gaussian --n 6e4 --sigma 1..1e3@13 --beta 0.025 --method eq7 --format csv"
     )]
     Gaussian(Gaussian),
     /// Streaming DP-SGD with independent noise, Theorem 4
@@ -65,7 +65,7 @@ pub enum MaxInfo {
     /// Streaming DP-SGD with correlated noise sigma (Z_t - lambda Z_{t-1})
     #[command(
         after_help = "Examples:\n  dpbounds bound max-info correlated --batch 250 --steps 240 --sigma 10 --lambda 0.3 --beta 0.025\n  \
-                            dpbounds bound max-info correlated --batch 250 --steps 240 --sigma 10 --lambda 0:0.9:10 --beta 0.025"
+                            dpbounds bound max-info correlated --batch 250 --steps 240 --sigma 10 --lambda 0:0.9:10 --beta 0.1"
     )]
     Correlated(Correlated),
 }

@@ -44,7 +44,7 @@ or at --level.
 Examples:
   dpbounds bound pac-bayes --risk 0.238 --n 60000 --delta 0.05 --max-info 1381
   dpbounds bound pac-bayes --risk 0.163 --n 60000 --delta 0.05 --max-info 1381 --kl 640 --form kl
-  dpbounds bound pac-bayes --errors 120 --draws 10000 --draws-delta 0.01 --n 60000 --delta 0.04 --kl 5000")]
+  dpbounds bound pac-bayes --errors 120 --draws 1e4 --draws-delta 0.01 --n 6e4 --delta 0.04 --kl 50")]
 pub struct PacBayes {
     /// Empirical risk of the (randomised) model, in [0, 1] [probability]
     #[arg(
@@ -79,8 +79,8 @@ pub struct PacBayes {
     #[arg(long, allow_hyphen_values = true, requires = "max_info")]
     level: Option<Sweep>,
     /// Number of priors among which one was chosen by looking at the data [count]
-    #[arg(long, allow_hyphen_values = true, default_value = "1")]
-    choices: Sweep,
+    #[arg(long, allow_hyphen_values = true)]
+    choices: Option<Sweep>,
     /// Variance of an isotropic Gaussian posterior, > 0: computes --kl
     #[arg(long, allow_hyphen_values = true, requires_all = ["prior_variance", "dimension", "squared_distance"])]
     posterior_variance: Option<Sweep>,
@@ -109,9 +109,12 @@ pub struct PacBayes {
 impl PacBayes {
     pub(super) fn run(self) -> Result<(), Failure> {
         let mut grid = Grid::default().optional("risk", self.risk.as_ref());
-        for (name, sweep) in
-            [("errors", &self.errors), ("draws", &self.draws), ("dimension", &self.dimension)]
-        {
+        for (name, sweep) in [
+            ("errors", &self.errors),
+            ("draws", &self.draws),
+            ("dimension", &self.dimension),
+            ("choices", &self.choices),
+        ] {
             if let Some(sweep) = sweep {
                 grid = grid.counts(name, sweep);
             }
@@ -123,7 +126,6 @@ impl PacBayes {
             .optional("kl", self.kl.as_ref())
             .optional("max_info", self.max_info.as_ref())
             .optional("level", self.level.as_ref())
-            .counts("choices", &self.choices)
             .optional("posterior_variance", self.posterior_variance.as_ref())
             .optional("prior_variance", self.prior_variance.as_ref())
             .optional("squared_distance", self.squared_distance.as_ref())
@@ -158,7 +160,7 @@ fn certificate(point: &Point<'_>, form: Option<Form>) -> Result<Bound, BoundErro
         kl: kl.map(|kl| kl + penalty),
         prior,
         delta,
-        choices: point.count("choices")?,
+        choices: point.get("choices").map_or(Ok(1), |_| point.count("choices"))?,
     };
     let mut bound = certify(&problem, form)?;
     for extra in

@@ -3,7 +3,7 @@
 use super::{RISK_RATE, paper};
 use crate::domain;
 use crate::error::Result;
-use crate::warrant::{Alternative, Bound, Check, Comparison, Source};
+use crate::warrant::{Bound, Check, Comparison, Source};
 
 /// What the corollaries depend on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,12 +89,7 @@ pub fn corollary_5_3(scenario: &Scenario) -> Result<Bound> {
         3,
         paper("Corollary 5.3 without the superfluous R_*^2 (docs/errata.md E10, order-level)"),
     )?;
-    rate.alternatives.push(Alternative {
-        source: corrected.source,
-        warrant: corrected.warrant,
-        value: corrected.value,
-        reason: None,
-    });
+    rate.alternatives.push(corrected.into());
     Ok(rate)
 }
 
@@ -146,12 +141,8 @@ pub fn corollary_5_6(scenario: &Scenario) -> Result<Bound> {
     let source =
         paper("Corollary 5.6, population (B <~ gamma sqrt n, eta ~ B/n, T ~ n^2/(gamma^2 B))");
     let mut rate = Bound::rate(RISK_RATE, s.optimisation(2), source)?;
-    rate.alternatives.push(Alternative {
-        source: paper("Corollary 5.6, optimisation 1/n"),
-        warrant: rate.warrant,
-        value: Some(1.0 / s.n),
-        reason: None,
-    });
+    let optimisation = paper("Corollary 5.6, optimisation 1/n");
+    rate.alternatives.push(Bound::rate(RISK_RATE, 1.0 / s.n, optimisation)?.into());
     Ok(rate)
 }
 

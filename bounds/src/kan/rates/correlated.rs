@@ -33,9 +33,12 @@ pub fn a_corr(run: &Run) -> Result<Bound> {
     let batch_square = r.eta * (1.0 / r.batch + 1.0 / r.steps);
     let lagged = (1.0 - r.lambda) * r.kappa / (r.batch * r.steps.sqrt());
     let noise_linear = lagged / r.gamma;
-    let noise_batch = lagged * r.eta * (r.width * r.dimension / r.batch).sqrt();
-    let noise_square =
-        r.noise_factor() * r.eta * r.kappa * r.kappa * r.width * r.dimension / (r.batch * r.batch);
+    let noise_batch = lagged * (r.eta * (r.width * r.dimension / r.batch).sqrt());
+    let noise_square = if r.kappa == 0.0 {
+        0.0
+    } else {
+        r.noise_factor() * r.eta * r.kappa * r.kappa * r.width * r.dimension / (r.batch * r.batch)
+    };
     let total = initial + batch_linear + batch_square + noise_linear + noise_batch + noise_square;
     let rate = Bound::rate(RISK_RATE, total, paper("Theorem 4.1, A_corr"))?
         .with_term("initialisation 1/(gamma^2 eta T)", initial)

@@ -34,8 +34,11 @@ pub fn a_van(run: &Run) -> Result<Bound> {
     let batch_linear = l12 / (r.gamma * (r.batch * r.steps).sqrt());
     let noise_linear = l12 * r.kappa / (r.gamma * r.batch * r.steps.sqrt());
     let batch_square = r.eta * l1 * (1.0 / r.batch + l1 / r.steps);
-    let noise_square =
-        r.eta * r.width * r.dimension * l1 * l1 * r.kappa * r.kappa / (r.batch * r.batch);
+    let noise_square = if r.kappa == 0.0 {
+        0.0
+    } else {
+        r.eta * r.width * r.dimension * l1 * l1 * r.kappa * r.kappa / (r.batch * r.batch)
+    };
     let total = initial + batch_linear + noise_linear + batch_square + noise_square;
     let rate = Bound::rate(RISK_RATE, total, paper("A_van (independent noise)"))?
         .with_term("initialisation (log^2 T + log(n/delta))/(gamma^2 eta T)", initial)

@@ -109,12 +109,7 @@ pub fn width_window(run: &Run) -> Result<Bound> {
     };
     window = with_window_checks(window, r);
     let lower = Bound::rate(WIDTH, lower_width(r), paper("Theorem 4.1, width window, lower end"))?;
-    window.alternatives.push(crate::warrant::Alternative {
-        source: lower.source,
-        warrant: lower.warrant,
-        value: lower.value,
-        reason: lower.reason,
-    });
+    window.alternatives.push(lower.into());
     Ok(window)
 }
 
@@ -153,12 +148,7 @@ pub fn population_width(run: &Run, radius: f64) -> Result<Bound> {
         Bound::rate(WIDTH, value * radius * radius, paper("Theorem 5.2, extra width as printed"))?;
     let mut width = Bound::rate(WIDTH, value, paper("Theorem 5.2, extra width, without R_*^2"))?
         .with_check(Check::new("width >~ extra width", r.width, Comparison::AtLeast, value));
-    width.alternatives.push(crate::warrant::Alternative {
-        source: printed.source,
-        warrant: printed.warrant,
-        value: printed.value,
-        reason: printed.reason,
-    });
+    width.alternatives.push(printed.into());
     Ok(width)
 }
 

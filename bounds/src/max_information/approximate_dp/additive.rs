@@ -67,6 +67,13 @@ struct Split {
     correction: f64,
 }
 
+impl Split {
+    /// `(nδ/b1) c`, also where the constant overflows and the factor is 0.
+    fn additive(&self, constant: f64) -> f64 {
+        if self.correction == 0.0 { 0.0 } else { self.correction * constant }
+    }
+}
+
 fn split(setting: Setting, log_inverse: f64, share: f64) -> Split {
     let log_inverse_markov = log_inverse - (1.0 - share).ln();
     let correction = if setting.delta == 0.0 {
@@ -86,7 +93,7 @@ fn minimum_d(setting: Setting, at: &Split) -> Result<f64> {
         let lambda = t.exp();
         n * (1.0 + lambda) * epsilon * epsilon / 8.0
             + at.log_inverse_tail / lambda
-            + at.correction * constant_d(lambda, epsilon)
+            + at.additive(constant_d(lambda, epsilon))
     };
     Ok(minimize(objective, highest.min(0.0) - 60.0, highest)?.value)
 }
@@ -97,7 +104,7 @@ fn minimum_d_prime(setting: Setting, at: &Split) -> Result<f64> {
     let objective = |t: f64| {
         let lambda = t.exp();
         (n * randomized_response_log_moment(lambda, epsilon) + at.log_inverse_tail) / lambda
-            + at.correction * constant_d_prime(lambda, epsilon)
+            + at.additive(constant_d_prime(lambda, epsilon))
     };
     Ok(minimize(objective, highest.min(0.0) - 60.0, highest)?.value)
 }

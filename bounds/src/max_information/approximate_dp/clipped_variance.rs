@@ -2,9 +2,8 @@
 
 use super::Setting;
 use crate::error::Result;
-use crate::max_information::search::Conversion;
+use crate::max_information::search::{Conversion, search};
 use crate::max_information::{FailureLevel, ours};
-use crate::solve::minimize;
 use crate::warrant::{Bound, Source};
 
 fn evaluate(setting: Setting, conversion: Conversion, source: Source) -> Result<Bound> {
@@ -19,18 +18,18 @@ fn evaluate(setting: Setting, conversion: Conversion, source: Source) -> Result<
     // Searched over t = log(λε): the threshold β − n(5 + 4e^{λε})δ is positive below the upper end.
     let highest =
         if share == 0.0 { 60.0 } else { ((1.0 / share - 9.0) / 4.0).ln_1p().ln().min(60.0) };
-    let objective = |t: f64| {
+    // λ itself stays between 1e-290 and 1e290.
+    let highest = highest.min((epsilon * 1e290).ln());
+    let low = (epsilon * 1e-290).ln().max(-60.0).min(highest);
+    let at = |t: f64| {
         let scaled = t.exp();
         let lambda = scaled / epsilon;
         let lost = if share == 0.0 { 0.0 } else { share * (5.0 + 4.0 * scaled.exp()) };
-        if lost >= 1.0 {
-            return f64::INFINITY;
-        }
-        let log_inverse = level.log_inverse() - (-lost).ln_1p();
-        let deviation = (log_inverse + conversion.exponent(lambda)) * epsilon / scaled;
-        n * epsilon * (epsilon + scaled) / 8.0 + deviation
+        let log_inverse = level.log_inverse() - (-lost.min(1.0)).ln_1p();
+        // λ(1+λ)ε² n/8, with λε formed once
+        (lambda, n * scaled * (epsilon + scaled) / 8.0 + log_inverse)
     };
-    setting.bound(minimize(objective, -60.0, highest)?.value, source)
+    search(at, conversion, low, highest)?.bound(source)
 }
 
 /// Bound C: `I^β <= inf_λ n(1+λ)ε²/8 + log(1/b0(λ))/λ`, `b0(λ) = β − n(5 + 4e^{λε})δ > 0`; needs `β > 9 n δ`.

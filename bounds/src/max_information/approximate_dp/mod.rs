@@ -120,7 +120,12 @@ impl Setting {
 
     /// No value: either no finite bound exists at all, or this statement needs a larger `β`.
     fn refused(self, source: Source, needs: &str) -> Bound {
-        let (beta, lost) = (Shown(self.level.probability()), Shown(self.n * self.delta));
+        let beta = if self.level.probability() == 0.0 {
+            format!("exp(-{})", Shown(self.level.log_inverse()))
+        } else {
+            Shown(self.level.probability()).to_string()
+        };
+        let lost = Shown::short(self.n * self.delta);
         let reason = if self.is_bounded() {
             format!("this statement needs {needs}; here beta = {beta} and n*delta = {lost}")
         } else {

@@ -3,9 +3,9 @@
 use super::Setting;
 use crate::domain;
 use crate::error::{BoundError, Result, Shown};
-use crate::max_information::search::{Conversion, invert_moment};
+use crate::max_information::search::{Conversion, Searched, invert_moment};
 use crate::max_information::{FailureLevel, MAX_INFORMATION, ours};
-use crate::special::{log1p_excess, randomized_response_log_moment};
+use crate::special::{Binomial, randomized_response_log_moment};
 use crate::warrant::{Bound, Source};
 
 const NEEDS: &str = "beta > n*delta (beta = n*delta gives n*epsilon)";
@@ -13,9 +13,9 @@ const NEEDS: &str = "beta > n*delta (beta = n*delta gives n*epsilon)";
 /// Largest number of records for the exact composition, which visits every count.
 pub const MAX_COMPOSITION: u64 = 1_000_000;
 
-fn chernoff(n: f64, epsilon: f64, log_inverse: f64, conversion: Conversion) -> Result<f64> {
+fn chernoff(n: f64, epsilon: f64, log_inverse: f64, conversion: Conversion) -> Result<Searched> {
     if epsilon == 0.0 {
-        return Ok(0.0);
+        return Ok(Searched::ZERO);
     }
     invert_moment(
         |lambda| n * randomized_response_log_moment(lambda, epsilon),
@@ -29,7 +29,7 @@ fn chernoff(n: f64, epsilon: f64, log_inverse: f64, conversion: Conversion) -> R
 fn b_plus_with(setting: Setting, conversion: Conversion, source: Source) -> Result<Bound> {
     let Setting { n, epsilon, .. } = setting;
     match setting.log_inverse_threshold(1.0) {
-        Some(log_inverse) => setting.bound(chernoff(n, epsilon, log_inverse, conversion)?, source),
+        Some(log_inverse) => chernoff(n, epsilon, log_inverse, conversion)?.bound(source),
         None if setting.is_bounded() => setting.bound(n * epsilon, source),
         None => Ok(setting.refused(source, NEEDS)),
     }
@@ -104,8 +104,7 @@ pub fn b(n: u64, epsilon: f64, delta: f64, level: FailureLevel) -> Result<Bound>
     let source = ours("bound B (docs/theory/max-information.md)");
     match setting.log_inverse_threshold(1.0 + (-epsilon).exp()) {
         Some(log_inverse) => {
-            let value = chernoff(setting.n, epsilon, log_inverse, Conversion::Tail)?;
-            setting.bound(value, source)
+            chernoff(setting.n, epsilon, log_inverse, Conversion::Tail)?.bound(source)
         }
         None => Ok(setting.refused(source, "beta > n*(1 + exp(-epsilon))*delta")),
     }
@@ -181,79 +180,42 @@ fn composable(n: u64) -> Result<()> {
 }
 
 /// Neyman–Pearson by prefixes: `max_k log((A_k − β)/B_k)` over the prefixes `{j >= k}` with `A_k > β`.
+///
+/// Small values come from `A − B − β`, with the difference formed term by term.
 fn composition(n: u64, epsilon: f64, beta: f64) -> f64 {
     #[allow(clippy::cast_precision_loss)] // at most MAX_COMPOSITION
     let records = n as f64;
-    let p = 1.0 / (1.0 + (-epsilon).exp());
-    let q = (-epsilon).exp() / (1.0 + (-epsilon).exp());
-    let (mut mass, mut reference, mut best) = (0.0, 0.0, 0.0_f64);
+    let law = Binomial::with_log_odds(records, epsilon);
+    let (mut mass, mut difference, mut reference, mut best) = (0.0, 0.0, 0.0, 0.0_f64);
     // Log of the running reference mass, because e^{−(2j−n)ε} underflows long before the ratio matters.
     let mut log_scale = f64::NEG_INFINITY;
     for j in (0..=n).rev() {
         #[allow(clippy::cast_precision_loss)]
         let count = j as f64;
-        let log_term = log_binomial_mass(records, count, p, q, epsilon);
-        let log_reference = log_term - (2.0 * count - records) * epsilon;
+        let log_term = law.log_mass(count);
+        let log_ratio = (2.0 * count - records) * epsilon;
         mass += log_term.exp();
-        if log_reference > log_scale {
-            reference *= (log_scale - log_reference).exp();
-            log_scale = log_reference;
+        difference -= log_term.exp() * (-log_ratio).exp_m1();
+        if log_term - log_ratio > log_scale {
+            reference *= (log_scale - log_term + log_ratio).exp();
+            log_scale = log_term - log_ratio;
         }
-        reference += (log_reference - log_scale).exp();
+        reference += (log_term - log_ratio - log_scale).exp();
         if mass > beta {
-            best = best.max((mass - beta).ln() - reference.ln() - log_scale);
+            let relative = (difference - beta) / (reference * log_scale.exp());
+            best = best.max(if relative.abs() < 0.5 {
+                relative.ln_1p()
+            } else {
+                (mass - beta).ln() - reference.ln() - log_scale
+            });
         }
     }
     best
 }
 
-/// Logarithm of the binomial mass by Loader's saddle-point form, accurate for every `n`.
-fn log_binomial_mass(n: f64, k: f64, p: f64, q: f64, epsilon: f64) -> f64 {
-    if k == 0.0 {
-        return -n * (epsilon + (-epsilon).exp().ln_1p());
-    }
-    if k == n {
-        return -n * (-epsilon).exp().ln_1p();
-    }
-    let deviance = |x: f64, mean: f64| x * log1p_excess((mean - x) / x);
-    let misses = n - k;
-    let stirling = stirling_error(n) - stirling_error(k) - stirling_error(misses);
-    let spread = (2.0 * std::f64::consts::PI * k * misses / n).ln() / 2.0;
-    let far = if q > 1e-290 {
-        deviance(misses, n * q)
-    } else {
-        misses * ((misses / n).ln() + epsilon) - misses
-    };
-    stirling - spread - deviance(k, n * p) - far
-}
-
-/// `log x! − log( sqrt(2πx) (x/e)^x )`.
-fn stirling_error(x: f64) -> f64 {
-    if x < 16.0 {
-        return libm::lgamma(x + 1.0) - (x + 0.5) * x.ln() + x
-            - (2.0 * std::f64::consts::PI).ln() / 2.0;
-    }
-    let square = x * x;
-    (1.0 / 12.0
-        - (1.0 / 360.0 - (1.0 / 1260.0 - (1.0 / 1680.0 - 1.0 / 1188.0 / square) / square) / square)
-            / square)
-        / x
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn binomial_masses_sum_to_one() {
-        for (n, epsilon) in [(3.0, 0.2), (40.0, 1.0), (5000.0, 0.05), (20.0, 50.0)] {
-            let e = f64::exp(-epsilon);
-            let (p, q) = (1.0 / (1.0 + e), e / (1.0 + e));
-            let total: f64 =
-                (0..=n as u64).map(|k| log_binomial_mass(n, k as f64, p, q, epsilon).exp()).sum();
-            assert!((total - 1.0).abs() < 1e-13, "{n} {epsilon}: {total}");
-        }
-    }
 
     #[test]
     fn b_is_b_plus_at_the_inflated_delta() {

@@ -2,8 +2,8 @@
 
 use crate::domain;
 use crate::error::Result;
-use crate::max_information::search::{Conversion, invert_moment};
-use crate::max_information::{FailureLevel, MAX_INFORMATION, ours};
+use crate::max_information::search::{Conversion, Searched, invert_moment};
+use crate::max_information::{FailureLevel, ours};
 use crate::special::bounded_range_log_moment;
 use crate::warrant::Bound;
 
@@ -14,8 +14,8 @@ fn evaluate(n: u64, epsilon: f64, level: FailureLevel, conversion: Conversion) -
         Conversion::Tail => "bounded-range bound BR (docs/theory/max-information.md)",
         Conversion::HockeyStick => "bounded-range bound BR with hockey-stick conversion",
     };
-    let value = if epsilon == 0.0 {
-        0.0
+    let found = if epsilon == 0.0 {
+        Searched::ZERO
     } else {
         invert_moment(
             |lambda| n * bounded_range_log_moment(lambda, epsilon),
@@ -25,7 +25,7 @@ fn evaluate(n: u64, epsilon: f64, level: FailureLevel, conversion: Conversion) -
             n * epsilon,
         )?
     };
-    Bound::upper_bound(MAX_INFORMATION, value, ours(statement))
+    found.bound(ours(statement))
 }
 
 /// `I^β <= inf_{λ>0} [n B(λ) + log(1/β)]/λ`, `B` from [`bounded_range_log_moment`], for an ε-DP mechanism.

@@ -5,25 +5,28 @@ use super::quadratic::split_levels;
 use super::{RenyiCurve, RenyiPoint, Setting};
 use super::{gamma_half_hs, linear, linear_hs, theorem2, v_star_split};
 use crate::error::Result;
-use crate::max_information::search::Conversion;
-use crate::max_information::{FailureLevel, MAX_INFORMATION, ours};
+use crate::max_information::search::{Conversion, Searched};
+use crate::max_information::{FailureLevel, ours};
 use crate::solve::minimize;
 use crate::warrant::Bound;
 
-fn gamma_at(setting: Setting, level: FailureLevel, logit: f64) -> f64 {
+fn gamma_at(setting: Setting, level: FailureLevel, logit: f64) -> Result<Searched> {
     let (b1, b2) = split_levels(level, logit);
-    gamma_value(setting.v_star(b1), setting.h, b2, Conversion::HockeyStick).unwrap_or(f64::NAN)
+    gamma_value(setting.v_star(b1), setting.h, b2, Conversion::HockeyStick)
 }
 
-fn split_value(setting: Setting, level: FailureLevel) -> Result<f64> {
-    let even = gamma_at(setting, level, 0.0);
-    Ok(minimize(|logit| gamma_at(setting, level, logit), -40.0, 40.0)?.value.min(even))
+fn split_value(setting: Setting, level: FailureLevel) -> Result<Searched> {
+    let value_at = |logit| gamma_at(setting, level, logit).map_or(f64::NAN, |found| found.value);
+    let found = minimize(value_at, -40.0, 40.0)?;
+    let (best, even) = (gamma_at(setting, level, found.argument)?, gamma_at(setting, level, 0.0)?);
+    Ok(if best.value < even.value { best } else { even })
 }
 
 /// A value no split can go below: `v*` with the whole of β and the tail with the whole of β.
 fn floor_value(setting: Setting, level: FailureLevel) -> Result<f64> {
     let whole = level.log_inverse();
-    gamma_value(setting.v_star(whole), setting.h, whole, Conversion::HockeyStick)
+    let found = gamma_value(setting.v_star(whole), setting.h, whole, Conversion::HockeyStick)?;
+    Ok(found.value)
 }
 
 /// The gamma form with hockey-stick conversion and the split of `β` optimised.
@@ -46,9 +49,8 @@ fn floor_value(setting: Setting, level: FailureLevel) -> Result<f64> {
 /// # Ok::<(), dpbounds_bounds::BoundError>(())
 /// ```
 pub fn optimised_split(n: u64, alpha: f64, epsilon: f64, level: FailureLevel) -> Result<Bound> {
-    let value = split_value(Setting::new(n, alpha, epsilon)?, level)?;
     let source = ours("gamma form of Theorem 2 with hockey-stick conversion, split optimised");
-    Bound::upper_bound(MAX_INFORMATION, value, source)
+    split_value(Setting::new(n, alpha, epsilon)?, level)?.bound(source)
 }
 
 /// The smallest bound for one (α, ε)-RDP guarantee; the others are its alternatives.
@@ -136,7 +138,7 @@ fn winning_point(n: u64, points: &[RenyiPoint], level: FailureLevel) -> Result<R
         if floor >= smallest {
             break;
         }
-        let value = split_value(setting, level)?;
+        let value = split_value(setting, level)?.value;
         if value < smallest {
             (smallest, winner) = (value, point);
         }
@@ -183,19 +185,10 @@ pub fn best_over_orders(
             let RenyiPoint { alpha, epsilon } = point(log_h);
             Setting::new(n, alpha, epsilon)
                 .and_then(|setting| split_value(setting, level))
-                .unwrap_or(f64::INFINITY)
+                .map_or(f64::INFINITY, |found| found.value)
         },
         centre - GRID_STEP,
         centre + GRID_STEP,
-    )?;
-    let printed = minimize(
-        |log_h| {
-            let RenyiPoint { alpha, epsilon } = point(log_h);
-            let bound = theorem2(n, alpha, epsilon, level);
-            bound.ok().and_then(|bound| bound.value).unwrap_or(f64::INFINITY)
-        },
-        -28.0 * GRID_STEP,
-        56.0 * GRID_STEP,
     )?;
     let mut candidates = vec![at_order(n, coarse, level)?];
     if finite(&point(refined.argument)) {
@@ -203,9 +196,18 @@ pub fn best_over_orders(
     }
     let mut best = Bound::best_of(candidates)?;
     best.alternatives.clear();
-    let RenyiPoint { alpha, epsilon } = point(printed.argument);
-    let theorem = theorem2(n, alpha, epsilon, level);
-    Bound::best_of(std::iter::once(best).chain(theorem).collect())
+    let mut bounds = vec![best];
+    for statement in [theorem2 as OneGuarantee, linear_hs] {
+        let objective = |log_h: f64| {
+            let RenyiPoint { alpha, epsilon } = point(log_h);
+            let bound = statement(n, alpha, epsilon, level);
+            bound.ok().and_then(|bound| bound.value).unwrap_or(f64::INFINITY)
+        };
+        let found = minimize(objective, -28.0 * GRID_STEP, 56.0 * GRID_STEP)?;
+        let RenyiPoint { alpha, epsilon } = point(found.argument);
+        bounds.extend(statement(n, alpha, epsilon, level));
+    }
+    Bound::best_of(bounds)
 }
 
 /// Step of the grid of orders in `log(α − 1)`.

@@ -2,9 +2,8 @@
 
 use super::Setting;
 use crate::error::Result;
-use crate::max_information::search::Conversion;
-use crate::max_information::{FailureLevel, MAX_INFORMATION, ours};
-use crate::solve::minimize;
+use crate::max_information::search::{Conversion, Searched, search};
+use crate::max_information::{FailureLevel, ours};
 use crate::special::log1p_excess;
 use crate::warrant::Bound;
 
@@ -14,29 +13,29 @@ pub(super) fn gamma_value(
     h: f64,
     log_inverse: f64,
     conversion: Conversion,
-) -> Result<f64> {
-    let objective = |t: f64| {
+) -> Result<Searched> {
+    let at = |t: f64| {
         let u = t.exp();
         let x = -(-u).exp_m1();
         let excess = if x > 0.1 { u - x } else { log1p_excess(-x) };
         let lambda = h * x;
         let curvature = 2.0 * h * h * variance * excess;
-        (lambda * variance + curvature + log_inverse + conversion.exponent(lambda)) / lambda
+        (lambda, lambda * variance + curvature + log_inverse)
     };
-    Ok(minimize(objective, -60.0, 7.0)?.value)
+    search(at, conversion, -60.0, 7.0)
 }
 
 fn half(n: u64, alpha: f64, epsilon: f64, level: FailureLevel, how: Conversion) -> Result<Bound> {
     let setting = Setting::new(n, alpha, epsilon)?;
     let half = level.log_inverse_of_share(0.5);
-    let value = gamma_value(setting.v_star(half), setting.h, half, how)?;
+    let found = gamma_value(setting.v_star(half), setting.h, half, how)?;
     let statement = match how {
         Conversion::Tail => "gamma form of Theorem 2, even split",
         Conversion::HockeyStick => {
             "gamma form of Theorem 2 with hockey-stick conversion, even split"
         }
     };
-    Bound::upper_bound(MAX_INFORMATION, value, ours(statement))
+    found.bound(ours(statement))
 }
 
 /// The gamma form at `b1 = b2 = β/2`:

@@ -51,7 +51,8 @@ pub fn linear(n: u64, alpha: f64, epsilon: f64, level: FailureLevel) -> Result<B
 /// ```
 pub fn linear_hs(n: u64, alpha: f64, epsilon: f64, level: FailureLevel) -> Result<Bound> {
     let Setting { n, h, epsilon } = Setting::new(n, alpha, epsilon)?;
-    let value = n * epsilon + (level.log_inverse() + hockey_stick_exponent(h / n)) * (n / h);
+    let (linear, gain) =
+        (n * epsilon + level.log_inverse() * (n / h), hockey_stick_exponent(h / n) * (n / h));
     let source = ours("Theorem 2 linear with hockey-stick conversion");
-    Bound::upper_bound(MAX_INFORMATION, value, source)
+    Bound::upper_bound_of_parts(MAX_INFORMATION, linear + gain, linear - gain, source)
 }

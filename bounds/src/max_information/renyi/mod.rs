@@ -34,7 +34,13 @@ impl Setting {
 
     /// `v*` at `log(1/b1)`: `(n/(2h²)) asinh²( sqrt((e^{hε} − 1)/b1) )`.
     fn v_star(self, log_inverse_b1: f64) -> f64 {
-        let root = asinh_sqrt_exp(log_expm1(self.h * self.epsilon) + log_inverse_b1);
+        let product = self.h * self.epsilon;
+        let log_excess = if product > 1e-20 {
+            log_expm1(product)
+        } else {
+            self.h.ln() + self.epsilon.ln() // the product may underflow
+        };
+        let root = asinh_sqrt_exp(log_excess + log_inverse_b1);
         self.n / 2.0 * (root / self.h).powi(2)
     }
 }

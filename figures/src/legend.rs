@@ -1,0 +1,89 @@
+//! Legends: drawn outside the plot area, with samples of the true dashes.
+
+use plotters_backend::DrawingBackend;
+
+use crate::canvas::{Canvas, Point, Rect, Type};
+use crate::error::Result;
+use crate::style::{Colour, INK, Stroke, size};
+
+/// What an entry shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Mark {
+    /// A curve.
+    Line(Stroke),
+    /// A bar.
+    Bar(Colour),
+    /// A point with its interval.
+    Interval(Stroke, Colour),
+}
+
+/// One line of a legend.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub label: &'static str,
+    pub mark: Mark,
+}
+
+/// Width of a sample: two periods of the longest dash pattern.
+const SAMPLE: f64 = 44.0;
+/// Between sample and label.
+const GAP: f64 = 8.0;
+/// From one line to the next.
+pub(crate) const LINE: f64 = 20.0;
+const TEXT: Type = Type::new(size::LEGEND, INK);
+
+/// Entries below each other under a bold heading; returns the width.
+pub(crate) fn column<B: DrawingBackend>(
+    canvas: &mut Canvas<B>,
+    (left, top): Point,
+    heading: &str,
+    entries: &[Entry],
+) -> Result<f64> {
+    let bold = TEXT.bold();
+    let mut baseline = top + size::LEGEND;
+    let mut widest = bold.width(heading)?;
+    if !heading.is_empty() {
+        canvas.text(heading, (left, baseline), bold)?;
+        baseline += LINE;
+    }
+    for entry in entries {
+        sample(canvas, (left, baseline - 0.36 * size::LEGEND), entry.mark)?;
+        canvas.text(entry.label, (left + SAMPLE + GAP, baseline), TEXT)?;
+        widest = widest.max(SAMPLE + GAP + TEXT.width(entry.label)?);
+        baseline += LINE;
+    }
+    Ok(widest)
+}
+
+fn sample<B: DrawingBackend>(
+    canvas: &mut Canvas<B>,
+    (left, middle): Point,
+    mark: Mark,
+) -> Result<()> {
+    let ends = [(left, middle), (left + SAMPLE, middle)];
+    match mark {
+        Mark::Line(stroke) => canvas.line(&ends, &stroke),
+        Mark::Bar(colour) => {
+            let rect = Rect { left, top: middle - 5.0, right: left + SAMPLE, bottom: middle + 5.0 };
+            canvas.fill(rect, colour)
+        }
+        Mark::Interval(stroke, colour) => {
+            interval(canvas, ends[0], ends[1], &stroke)?;
+            canvas.dot((left + SAMPLE / 2.0, middle), 4.0, colour)
+        }
+    }
+}
+
+/// A horizontal interval with end marks.
+pub(crate) fn interval<B: DrawingBackend>(
+    canvas: &mut Canvas<B>,
+    from: Point,
+    to: Point,
+    stroke: &Stroke,
+) -> Result<()> {
+    canvas.line(&[from, to], stroke)?;
+    for (x, y) in [from, to] {
+        canvas.line(&[(x, y - 4.0), (x, y + 4.0)], stroke)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! `dpbounds reproduce` and `dpbounds figure`.
+
+use serde_json::Value as Json;
+
+use crate::support::{answer, directory, dpbounds, stderr, stdout};
+
+#[test]
+fn the_published_tables_are_reproduced_with_report_and_figures() {
+    let directory = directory();
+    let out = directory.path().to_str().unwrap();
+    let output = dpbounds(&["reproduce", "--out", out, "--quick"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output).lines().count(), 13);
+    let read = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
+    let tables: Json = serde_json::from_str(&read("tables.json")).unwrap();
+    let rows = tables["tables"].as_array().unwrap();
+    assert_eq!(rows.len(), 12);
+    for row in rows {
+        assert_eq!(row["in interval"], true);
+        let residual = row["our bound"].as_f64().unwrap() - row["printed bound"].as_f64().unwrap();
+        assert!((residual - row["residual"].as_f64().unwrap()).abs() < 1e-15);
+    }
+    assert_eq!(read("tables.csv").lines().count(), 14);
+    assert!(read("report.md").contains("12 of 12 agree"));
+    for figure in ["max-information-noise", "max-information-records", "pac-bayes-table"] {
+        assert!(read(&format!("{figure}.svg")).contains("</svg>"));
+        assert!(read(&format!("{figure}.csv")).starts_with("# dpbounds"));
+        let png = std::fs::read(directory.path().join(format!("{figure}.png"))).unwrap();
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000);
+    }
+}
+
+#[test]
+fn figures_are_listed_and_drawn_one_by_one() {
+    let list = answer(&["figure", "list"]);
+    assert_eq!(list.lines().count(), 4, "{list}");
+    let directory = directory();
+    let out = directory.path().to_str().unwrap();
+    let files = answer(&["figure", "pac-bayes-table", "--out", out, "--quick", "--format", "csv"]);
+    assert_eq!(files.lines().count(), 4);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 3);
+}
