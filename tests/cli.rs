@@ -295,6 +295,23 @@ fn output_files_are_complete_and_record_where_they_come_from() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_as_output_file_stays_a_pipe() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let directory = directory();
+    let path = directory.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let path = path.clone();
+        move || std::fs::read_to_string(path).unwrap()
+    });
+    answer(&with(&GAUSSIAN, &["--output", path.to_str().unwrap()]));
+    assert!(reader.join().unwrap().contains("max information"));
+    assert!(std::fs::symlink_metadata(&path).unwrap().file_type().is_fifo());
+}
+
 #[test]
 fn pipes_see_no_colour() {
     assert!(!answer(&GAUSSIAN).contains('\u{1b}'));

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{Failure, OutputOptions};
-use crate::output::{Records, write_records};
+use crate::output::{Records, write_file, write_records};
 
 /// A line longer than this is refused, so that memory stays bounded.
 const MAX_LINE: u64 = 256 << 20;
@@ -56,15 +56,7 @@ impl Eval {
         let input = BufReader::with_capacity(1 << 16, input);
         let bad = match &self.output.output {
             None => answer_all(input, BufWriter::with_capacity(1 << 16, io::stdout().lock()))?,
-            Some(path) => {
-                let fault = |source| Failure::File { action: "write", path: path.clone(), source };
-                let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-                let file = tempfile::NamedTempFile::new_in(directory.unwrap_or(".".as_ref()))
-                    .map_err(fault)?;
-                let bad = answer_all(input, BufWriter::new(file.as_file()))?;
-                file.persist(path).map_err(|error| fault(error.error))?;
-                bad
-            }
+            Some(path) => write_file(path, |file| answer_all(input, BufWriter::new(file)))?,
         };
         if bad > 0 {
             anstream::eprintln!(

@@ -110,7 +110,22 @@ pub fn write_bytes(bytes: &[u8], path: Option<&Path>) -> Result<(), Failure> {
         out.write_all(bytes)?;
         return Ok(out.flush()?);
     };
+    write_file(path, |file| file.write_all(bytes).map_err(Failure::Stream))
+}
+
+/// Lets `write` fill a file that appears under its name only when complete. Devices and pipes are
+/// written to directly.
+///
+/// # Errors
+/// [`Failure`] if the file cannot be written, and any error of `write`.
+pub fn write_file<T>(
+    path: &Path,
+    write: impl FnOnce(&mut std::fs::File) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let fault = |source| Failure::File { action: "write", path: path.into(), source };
+    if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return write(&mut std::fs::OpenOptions::new().write(true).open(path).map_err(fault)?);
+    }
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -119,9 +134,9 @@ pub fn write_bytes(bytes: &[u8], path: Option<&Path>) -> Result<(), Failure> {
         .permissions_if_supported()
         .tempfile_in(directory)
         .map_err(fault)?;
-    file.write_all(bytes).map_err(fault)?;
+    let result = write(file.as_file_mut())?;
     file.persist(path).map_err(|error| fault(error.error))?;
-    Ok(())
+    Ok(result)
 }
 
 /// Temporary files are private; results are ordinary files.
