@@ -1,5 +1,6 @@
 //! The `dpbounds` command.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -12,7 +13,7 @@ fn main() -> ExitCode {
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             if !matches!(failure, Failure::Reported { .. }) {
-                anstream::eprintln!("error: {failure}");
+                let _ = writeln!(anstream::stderr(), "error: {failure}");
             }
             ExitCode::from(failure.exit_code())
         }

@@ -251,3 +251,35 @@ fn the_variance_proxy_at_a_subnormal_product() {
     let ratio = at(1e-310) / at(1e-295) * 1e15;
     assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
 }
+
+/// Masses that underflow, ratios that overflow, and levels that round to 1 or below `n δ`.
+#[test]
+fn levels_and_epsilons_beyond_the_range_of_the_masses() {
+    let tiny = FailureLevel::from_log_beta(-1e5).unwrap();
+    assert!(value(approximate_dp::best(10_000, 0.05, 0.0, tiny)) > 499.0);
+    let huge = approximate_dp::best(10, 1e308, 0.0, level(0.05)).unwrap();
+    assert!(huge.value.is_none_or(|value| value > 1e300), "{huge:?}");
+    let sure = FailureLevel::from_log_beta(-1e-17).unwrap();
+    assert!(approximate_dp::best(1, 1.0, 1.0, sure).unwrap().value.is_none());
+    let below = level(1.497_611_335_488_482_3e-295);
+    let none = approximate_dp::best(1000, 0.1, 1.497_611_335_488_482_7e-298, below).unwrap();
+    assert_eq!(none.value, None);
+}
+
+/// Close to `|λ| = 1` the determinant of very many steps is refused rather than guessed.
+#[test]
+fn very_many_steps_close_to_full_correlation() {
+    let at = FailureLevel::from_log_beta(-1e-17).unwrap();
+    assert!(correlated::bound(1.0855e-10, 100_000, 1.0 - 1e-9, at).is_err());
+    assert!(correlated::bound(1e-9, 100_000, 0.99, level(0.05)).unwrap().value.is_some());
+}
+
+/// A sampled risk holds with a confidence, and a max-information has a smallest value.
+#[test]
+fn sampled_risks_and_impossible_max_informations() {
+    use dpbounds_bounds::{Warrant, pac_bayes::complexity};
+    let limit = sampling::clopper_pearson(3, 100, 0.01).unwrap();
+    assert_eq!(limit.warrant, Warrant::Confidence(0.99));
+    assert!(complexity::private_model(100, -3.5, 0.05, 0.025).is_err());
+    assert!(complexity::private_model(100, -0.025, 0.05, 0.025).is_ok());
+}

@@ -89,7 +89,8 @@ pub struct LevelOptions {
 /// The words of this process, for the record.
 #[must_use]
 pub fn command_line() -> String {
-    let words = std::env::args().skip(1).map(|word| {
+    let words = std::env::args_os().skip(1).map(|word| {
+        let word = word.to_string_lossy().into_owned();
         let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=.,:/@+".contains(c));
         if plain && !word.is_empty() { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
     });

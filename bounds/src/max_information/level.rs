@@ -34,7 +34,9 @@ impl FailureLevel {
     /// [`BoundError::OutOfRange`] unless `log_beta` is finite and negative.
     pub fn from_log_beta(log_beta: f64) -> Result<Self> {
         if log_beta < 0.0 && log_beta.is_finite() {
-            Ok(Self { probability: log_beta.exp(), log_inverse: -log_beta })
+            // Rounded down: a smaller level is the safe side of every threshold.
+            let probability = (log_beta.exp() * (1.0 - 4.0 * f64::EPSILON)).max(0.0);
+            Ok(Self { probability, log_inverse: -log_beta })
         } else {
             Err(BoundError::OutOfRange {
                 parameter: "log_beta",

@@ -81,14 +81,28 @@ fn split(
 ) -> Result<Bound> {
     let records = domain::count("n", n)?;
     let kl = domain::non_negative("kl", kl)?;
-    let max_information = domain::finite("max_information", max_information)?;
     let left = remaining(delta, level)?;
+    let max_information = possible(max_information, level)?;
     let confidence = 2f64.ln() + 0.5 * records.ln() - left.ln();
     bound(
         records,
         &[("KL/n", kl), ("max-information/n", max_information), ("confidence/n", confidence)],
         Source::new("arXiv 2605.26222", statement),
     )
+}
+
+/// A max-information is never below `log(1 − b)`.
+fn possible(max_information: f64, level: f64) -> Result<f64> {
+    let value = domain::finite("max_information", max_information)?;
+    if value >= (-level).ln_1p() * (1.0 + 1e-12) {
+        return Ok(value);
+    }
+    Err(BoundError::OutOfRange {
+        parameter: "max_information",
+        value: Shown(value),
+        allowed: "at least log(1 - level)",
+        remedy: "no mechanism has less; check the value and its level",
+    })
 }
 
 /// `δ − b`, the failure probability left for the PAC-Bayes bound itself.
@@ -128,8 +142,8 @@ pub(crate) fn remaining(delta: f64, level: f64) -> Result<f64> {
 /// ```
 pub fn private_model(n: u64, max_information: f64, delta: f64, level: f64) -> Result<Bound> {
     let records = domain::count("n", n)?;
-    let max_information = domain::finite("max_information", max_information)?;
     let confidence = -remaining(delta, level)?.ln();
+    let max_information = possible(max_information, level)?;
     bound(
         records,
         &[("max-information/n", max_information), ("confidence/n", confidence)],

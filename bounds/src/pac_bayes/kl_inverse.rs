@@ -76,7 +76,7 @@ fn log_ratio(q: f64, c: f64, b: f64) -> f64 {
         let p = q + d;
         let tail = if s < 0.25 { log1p_excess(shrink) } else { s + shrink };
         let residual = excess(q, d, p) + c * tail - b;
-        let (slope, curvature) = (d / p, (c - d) * q / (p * p));
+        let (slope, curvature) = (d / p, ((c - d) / p) * (q / p));
         let newton = residual / slope;
         let step = newton / (1.0 - 0.5 * newton * curvature / slope).max(0.5);
         s -= step;

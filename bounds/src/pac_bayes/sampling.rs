@@ -6,7 +6,7 @@ use crate::domain;
 use crate::error::{BoundError, Result, Shown};
 use crate::solve::bracket_positive;
 use crate::special::Binomial;
-use crate::warrant::{Bound, Source};
+use crate::warrant::{Bound, Source, Warrant};
 
 fn arguments(errors: u64, draws: u64, delta: f64) -> Result<(f64, f64, f64)> {
     let total = domain::count("draws", draws)?;
@@ -23,6 +23,11 @@ fn arguments(errors: u64, draws: u64, delta: f64) -> Result<(f64, f64, f64)> {
         });
     }
     Ok((wrong, total, delta))
+}
+
+/// The warrant of a limit that fails with probability `delta`.
+fn confidence(delta: f64) -> Warrant {
+    Warrant::Confidence((1.0 - delta).clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON))
 }
 
 /// Largest number of draws of the exact limit: its cost grows with the square root.
@@ -68,6 +73,7 @@ pub fn clopper_pearson(errors: u64, draws: u64, delta: f64) -> Result<Bound> {
     };
     let mut bound = Bound::upper_bound(RISK, value, source)?;
     bound.upper = bound.upper.map(|side| side.min(1.0));
+    bound.warrant = confidence(delta);
     Ok(bound)
 }
 
@@ -92,6 +98,7 @@ pub fn langford(errors: u64, draws: u64, delta: f64) -> Result<Bound> {
     let value = upper(wrong / total, -delta.ln() / total);
     let mut bound = Bound::upper_bound(RISK, value, Source::new("Langford 2005", "kl Chernoff"))?;
     bound.upper = bound.upper.map(|side| side.min(1.0));
+    bound.warrant = confidence(delta);
     Ok(bound)
 }
 

@@ -218,19 +218,26 @@ pub fn participation_norm(lambda: f64, steps: u64, participations: u64) -> Resul
         return Ok(count.sqrt());
     }
     // Rows of Cy: geometric sums for the first `count` steps, then geometric decay.
-    let one =
-        Rows { power: lambda, row: 1.0, weighted: lambda, powers: lambda * lambda, total: 1.0 };
+    let one = Rows {
+        count: 1.0,
+        log: lambda.ln(),
+        row: 1.0,
+        weighted: lambda,
+        powers: lambda * lambda,
+        total: 1.0,
+    };
     let rising = power_by_doubling(count, Rows::then, one);
     let after = total - count;
     let decay = if after == 0.0 { 0.0 } else { power_by_doubling(after, Rows::then, one).powers };
     Ok((rising.total + rising.row * rising.row * decay).sqrt())
 }
 
-/// A block of `t` participations: `λ^t`, the last row `r_t = 1 + λ r_{t−1}`, `Σ λ^j r_j`, `Σ λ^{2j}` and `Σ r_j²`
+/// A block of `t` participations: `t`, `log λ`, the last row `r_t = 1 + λ r_{t−1}`, `Σ λ^j r_j`, `Σ λ^{2j}` and `Σ r_j²`
 /// over `j <= t`. All sums have positive terms.
 #[derive(Clone, Copy)]
 struct Rows {
-    power: f64,
+    count: f64,
+    log: f64,
     row: f64,
     weighted: f64,
     powers: f64,
@@ -240,11 +247,15 @@ struct Rows {
 impl Rows {
     /// This block followed by another one: its rows are `r_j + λ^j r_t`.
     fn then(self, next: Self) -> Self {
+        // Powers from the exponent: squaring them would double their error at every level.
+        let power = |count: f64| (count * self.log).exp();
+        let own = power(self.count);
         Self {
-            power: self.power * next.power,
-            row: next.row + next.power * self.row,
-            weighted: self.weighted + self.power * (next.weighted + self.row * next.powers),
-            powers: self.powers + self.power * self.power * next.powers,
+            count: self.count + next.count,
+            log: self.log,
+            row: next.row + power(next.count) * self.row,
+            weighted: self.weighted + own * (next.weighted + self.row * next.powers),
+            powers: self.powers + own * own * next.powers,
             total: self.total
                 + next.total
                 + 2.0 * self.row * next.weighted

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use dpbounds_bounds::pac_bayes::{
     Form, Prior, Problem, certify, gaussian_kl, prior_grid, sampling,
 };
-use dpbounds_bounds::{Bound, BoundError};
+use dpbounds_bounds::{Bound, BoundError, Warrant};
 
 use super::super::grid::{Grid, Point};
 use super::super::numbers::Sweep;
@@ -163,6 +163,9 @@ fn certificate(point: &Point<'_>, form: Option<Form>) -> Result<Bound, BoundErro
         choices: point.get("choices").map_or(Ok(1), |_| point.count("choices"))?,
     };
     let mut bound = certify(&problem, form)?;
+    if sampled > 0.0 {
+        bound.warrant = Warrant::Confidence((1.0 - sampled).min(1.0 - f64::EPSILON));
+    }
     for extra in
         note.into_iter().chain((sampled > 0.0).then(|| {
             format!("empirical risk by Clopper-Pearson, total failure {}", sampled + delta)

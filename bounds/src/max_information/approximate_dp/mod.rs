@@ -107,6 +107,9 @@ impl Setting {
         if self.delta == 0.0 {
             return Some(self.level.log_inverse());
         }
+        if !self.is_bounded() {
+            return None;
+        }
         if self.level.probability() > 1e-290 {
             let left = (-self.n * factor).mul_add(self.delta, self.level.probability());
             return (left > 0.0).then(|| -left.ln());

@@ -134,6 +134,9 @@ pub fn b_plus_exact(n: u64, epsilon: f64, delta: f64, level: FailureLevel) -> Re
     let setting = Setting::new(n, epsilon, delta, level)?;
     let source = ours("bound B+, exact form (docs/theory/max-information.md)");
     match setting.log_inverse_threshold(1.0) {
+        Some(_) if delta == 0.0 => {
+            setting.bound(composition(n, epsilon, level.probability()), source)
+        }
         Some(log_inverse) => setting.bound(composition(n, epsilon, (-log_inverse).exp()), source),
         None if setting.is_bounded() => setting.bound(setting.n * epsilon, source),
         None => Ok(setting.refused(source, NEEDS)),
@@ -185,6 +188,10 @@ fn composable(n: u64) -> Result<()> {
 fn composition(n: u64, epsilon: f64, beta: f64) -> f64 {
     #[allow(clippy::cast_precision_loss)] // at most MAX_COMPOSITION
     let records = n as f64;
+    let limit = records * epsilon;
+    if beta < 1e-260 || limit.is_infinite() {
+        return limit; // the masses underflow, or the ratios overflow: the limit is always valid
+    }
     let law = Binomial::with_log_odds(records, epsilon);
     let (mut mass, mut difference, mut reference, mut best) = (0.0, 0.0, 0.0, 0.0_f64);
     // Log of the running reference mass, because e^{−(2j−n)ε} underflows long before the ratio matters.
@@ -210,7 +217,7 @@ fn composition(n: u64, epsilon: f64, beta: f64) -> f64 {
             });
         }
     }
-    best
+    best.min(limit)
 }
 
 #[cfg(test)]
