@@ -169,7 +169,8 @@ fn alternatives(bound: &Bound) -> String {
             ..bound.clone()
         });
         let reason = other.reason.as_deref().unwrap_or_default();
-        table.add_row([statement.as_str(), &value, &other.warrant.label(), reason]);
+        let warrant = if other.value.is_some() { other.warrant.label() } else { "no value".into() };
+        table.add_row([statement.as_str(), &value, &warrant, reason]);
     }
     right(&mut table, &[1]);
     format!("\n{}", lines(&table))

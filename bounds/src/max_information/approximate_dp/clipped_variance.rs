@@ -12,7 +12,8 @@ fn evaluate(setting: Setting, conversion: Conversion, source: Source) -> Result<
         return setting.bound(0.0, source);
     }
     let share = setting.lost_share();
-    if !setting.is_bounded() || 9.0 * share >= 1.0 {
+    if !setting.is_bounded() || 9.0 * share >= 1.0 - 1e-9 {
+        // Nearer to the edge the threshold is lost to rounding.
         return Ok(setting.refused(source, "beta > 9*n*delta"));
     }
     // Searched over t = log(λε): the threshold β − n(5 + 4e^{λε})δ is positive below the upper end.

@@ -112,7 +112,14 @@ impl Setting {
         }
         if self.level.probability() > 1e-290 {
             let left = (-self.n * factor).mul_add(self.delta, self.level.probability());
-            return (left > 0.0).then(|| -left.ln());
+            if left <= 0.0 {
+                return None;
+            }
+            let share = factor * self.lost_share();
+            // Where little is lost the logarithm of β itself keeps its digits, also next to β = 1.
+            let kept =
+                if share < 0.5 { self.level.log_inverse() - (-share).ln_1p() } else { -left.ln() };
+            return Some(kept);
         }
         self.level.log_inverse_minus((self.n * factor).ln() + self.delta.ln())
     }
