@@ -196,7 +196,7 @@ pub fn eq9(nu: f64, level: FailureLevel) -> Result<Bound> {
 pub fn nu(n: u64, sigma: f64) -> Result<f64> {
     let n = domain::count("n", n)?;
     let sigma = domain::positive("sigma", sigma)?;
-    Ok(n / sigma / sigma / 4.0)
+    Ok((n / sigma / sigma / 4.0).max(f64::MIN_POSITIVE)) // never 0: the release depends on the data
 }
 
 /// The smallest bound for the Gaussian mechanism: Theorem 3 and the Rényi route, which is

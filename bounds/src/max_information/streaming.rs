@@ -142,7 +142,7 @@ pub fn eq12(nu: f64, steps: u64, level: FailureLevel) -> Result<Bound> {
 pub fn nu(batch: u64, sigma: f64) -> Result<f64> {
     let batch = domain::count("batch", batch)?;
     let sigma = domain::positive("sigma", sigma)?;
-    Ok(batch / sigma / sigma / 4.0)
+    Ok((batch / sigma / sigma / 4.0).max(f64::MIN_POSITIVE)) // never 0: the release depends on the data
 }
 
 /// The smallest bound for streaming DP-SGD with independent noise; the others are alternatives.

@@ -59,6 +59,7 @@ fn excess(weight: f64, shift: f64, target: f64) -> f64 {
 /// In `s` the divergence is `q φ(d/q) + c (s + e^{−s} − 1)` with `d = p − q = c(1 − e^{−s})`: convex and
 /// increasing with slope `d/p` and curvature `q(c − d)/p²`, solved by Halley's method.
 fn log_ratio(q: f64, c: f64, b: f64) -> f64 {
+    let b = b.max(1e-150); // a larger complexity is the safe side, and its squares do not underflow
     // From kl >= c s + q log q: an upper end, close where b is large.
     let log_q = if q > 0.5 { (-c).ln_1p() } else { q.ln() };
     let mut s = (b - q * log_q) / c;

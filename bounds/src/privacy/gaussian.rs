@@ -53,6 +53,11 @@ pub fn delta_at(mu: f64, epsilon: f64) -> Result<Bound> {
     if mu == 0.0 || epsilon / mu == f64::INFINITY {
         return Bound::exact(DELTA, 0.0, SOURCE);
     }
+    if epsilon > 1e9 {
+        let reason =
+            "delta at epsilon above 1e9 is lost to rounding; no privacy is left there anyway";
+        return Ok(Bound::refused(DELTA, SOURCE, reason));
+    }
     let log_value = log_delta(mu, epsilon);
     let mut bound = Bound::exact(DELTA, log_value.exp().clamp(0.0, 1.0), SOURCE)?;
     bound.upper = bound.upper.map(|side| side.clamp(1e-300, 1.0));
