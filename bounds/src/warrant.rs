@@ -325,6 +325,21 @@ impl Bound {
         Ok(bound)
     }
 
+    /// A proven bracket `lower <= truth <= upper`; `value` is the upper side. An infinite upper side becomes
+    /// "no value" with a reason, and the lower one stays.
+    ///
+    /// # Errors
+    /// [`BoundError::Numerical`] if a side is NaN or the lower one is not finite.
+    pub fn bracket(quantity: Quantity, lower: f64, upper: f64, source: Source) -> Result<Self> {
+        let mut bound = Self::upper_bound(quantity, upper, source)?;
+        if !lower.is_finite() {
+            return Err(BoundError::Numerical { what: quantity.name, detail: "not a number" });
+        }
+        bound.lower = Some(lower);
+        bound.upper = bound.value;
+        Ok(bound)
+    }
+
     /// An order of magnitude: no side is claimed.
     ///
     /// # Errors

@@ -127,7 +127,8 @@ impl Calibrate {
                     relation,
                 };
                 let target = Target { epsilon: p.number("epsilon")?, delta: p.number("delta")? };
-                privacy::calibrate(&plan, target, method)
+                let effort = privacy::Effort { method, ..privacy::Effort::default() };
+                privacy::calibrate(&plan, target, &effort)
             })?;
         for answer in &mut answers {
             answer.inputs.push(("sampler".into(), Input::Word(sampler.to_string())));

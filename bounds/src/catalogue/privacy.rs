@@ -3,7 +3,9 @@
 use super::parameters::*;
 use super::{Arguments, Entry, entry};
 use crate::error::Result;
-use crate::privacy::{Method, Plan, Target, calibrate, closed_form, gaussian, participation_norm};
+use crate::privacy::{
+    Effort, Plan, Target, calibrate, closed_form, gaussian, participation_norm,
+};
 use crate::warrant::{Bound, Quantity, Source};
 
 const KAN_PAPER: &str = "arXiv 2605.12648";
@@ -19,7 +21,7 @@ fn plan(a: &Arguments<'_>) -> Result<Bound> {
         relation: a.word("relation")?.parse()?,
     };
     let target = Target { epsilon: a.number("epsilon")?, delta: a.number("delta")? };
-    calibrate(&plan, target, Method::Auto)
+    calibrate(&plan, target, &Effort::default())
 }
 
 const RUN: &[Parameter] = &[N, KAN_BATCH, STEPS, POSITIVE_EPSILON, OPEN_DELTA];

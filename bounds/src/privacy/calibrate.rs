@@ -1,80 +1,87 @@
-//! The smallest noise κ that meets (ε, δ) by statements that need no accountant.
+//! The smallest noise κ that meets (ε, δ), and the longest run or largest batch that a noise allows.
 
+use std::time::Instant;
+
+use super::account::{methods, one_step};
+use super::closed_form::KAPPA;
+use super::correlated::ladder::linear_test;
+use super::correlated::monte_carlo;
+use super::correlated::transfer::Resolution;
 use super::gaussian::largest_mu;
-use super::{Relation, Sampler, closed_form};
+use super::rung::{self, Rung};
+use super::{
+    Effort, Method, Pair, Plan, Question, Relation, Route, Sampler, Target, account,
+    closed_form, lower, participation_norm, pld, route,
+};
 use crate::domain;
 use crate::error::{BoundError, Result};
-use crate::solve::power_by_doubling;
-use crate::warrant::{Bound, Source};
+use crate::solve::decreasing_crossing;
+use crate::warrant::{Bound, Check, Comparison, Source, Warrant};
 
-/// A training run whose noise is sought.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Plan {
-    /// Number of records `n` (a public lower bound under add/remove).
-    pub n: u64,
-    /// Batch size `B`, the fixed divisor.
-    pub batch: u64,
-    /// Number of noisy steps `T`.
-    pub steps: u64,
-    /// Noise correlation λ in [0, 1).
-    pub lambda: f64,
-    /// How batches are drawn.
-    pub sampler: Sampler,
-    /// Which data sets are neighbours.
-    pub relation: Relation,
-}
-
-/// The privacy to reach.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Target {
-    /// ε in nats, `> 0`.
-    pub epsilon: f64,
-    /// δ in (0, 1).
-    pub delta: f64,
-}
-
-/// Which statements may answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Method {
-    /// The smallest proven value of all.
-    Auto,
-    /// Theorem F.12 (and, next to it, the claim of Theorem D.9).
-    ClosedForm,
-}
+/// Relative width at which a calibration stops, on the safe side.
+const TOLERANCE: f64 = 3e-4;
+const LARGEST_KAPPA: f64 = 1e12;
 
 /// `κ` from (ε, δ): the smallest proven value first, the others as alternatives.
 ///
-/// * Theorem F.12 inside its domain (Poisson, fixed-size and full batches).
-/// * The Gaussian bound `κ = s·norm/μ(ε, δ)`: `norm` is the largest norm of the noise-whitened
-///   participation of one record ([`participation_norm`]), `s` its sensitivity. Exact for full
-///   batches; for Poisson and fixed-size batches it ignores amplification by sampling.
-/// * The number of Theorem D.9 where it is stated, as a claim without warrant.
+/// `value` is sufficient: it has been evaluated once more, and the δ found there is in `checks`. `lower` is
+/// the largest κ known to be insufficient. [`Method::Auto`] tries every rung that applies, Theorem F.12
+/// inside its domain, and lists the claim of Theorem D.9 where it is stated.
+///
+/// # Source
+/// Ours; docs/theory/accounting.md.
 ///
 /// # Errors
-/// [`BoundError::Unproven`] for a sampler and relation without a proof, other variants for arguments
-/// out of range.
+/// [`BoundError::Unproven`] for a sampler, relation, λ or method without a proof, other variants for
+/// arguments out of range.
 ///
 /// # Examples
 /// ```
-/// use dpbounds_bounds::privacy::{Method, Plan, Relation, Sampler, Target, calibrate};
-/// let plan = Plan {
-///     n: 1_000_000, batch: 1_000_000, steps: 252, lambda: 0.5,
-///     sampler: Sampler::Full, relation: Relation::ZeroOut,
-/// };
-/// let kappa = calibrate(&plan, Target { epsilon: 0.64, delta: 1e-6 }, Method::Auto)?;
-/// assert!(kappa.value.unwrap() < 205.0);
+/// use dpbounds_bounds::privacy::{Effort, Plan, Relation, Sampler, Target, calibrate};
+/// let plan = Plan { n: 10_000, batch: 100, steps: 1000, lambda: 0.0,
+///     sampler: Sampler::Poisson, relation: Relation::AddRemove };
+/// let target = Target { epsilon: 1.0, delta: 1e-5 };
+/// let kappa = calibrate(&plan, target, &Effort::default())?.value.unwrap();
+/// assert!((kappa / 1.414_8 - 1.0).abs() < 1e-3);
 /// # Ok::<(), dpbounds_bounds::BoundError>(())
 /// ```
-pub fn calibrate(plan: &Plan, target: Target, method: Method) -> Result<Bound> {
+pub fn calibrate(plan: &Plan, target: Target, effort: &Effort<'_>) -> Result<Bound> {
+    let target = target.check()?;
+    let route = route(plan)?;
+    if plan.steps == 0 {
+        return Bound::exact(KAPPA, 0.0, Source::new("ours", "no step releases anything"));
+    }
+    #[allow(clippy::cast_precision_loss)] // checked by the plan
+    let exposed = -(plan.steps as f64 * (-plan.rate()?).ln_1p()).exp_m1();
+    if !matches!(route, Route::Gaussian { .. }) && exposed * (1.0 + 1e-12) <= target.delta {
+        let why = "the record takes part with probability at most delta, so no noise is needed";
+        return Bound::exact(KAPPA, 0.0, Source::new("ours", why));
+    }
+    let start = Instant::now();
+    let mut bounds = closed_forms(plan, target, effort.method)?;
+    if effort.method != Method::ClosedForm {
+        for method in methods(effort.method, route, plan.lambda) {
+            (effort.progress)(&method.to_string());
+            let search = Search { plan, route, target, effort, start };
+            bounds.push(search.run(method, &bounds)?);
+        }
+    }
+    let mut best = Bound::best_of(bounds)?;
+    let refuted = refuted_noise(plan, route, target)?;
+    if let Some(value) = best.value {
+        best.lower = Some(best.lower.unwrap_or(0.0).max(refuted).min(value));
+    }
+    Ok(best)
+}
+
+/// Theorem F.12 where it applies, and the claim of Theorem D.9.
+fn closed_forms(plan: &Plan, target: Target, method: Method) -> Result<Vec<Bound>> {
     let Plan { n, batch, steps, lambda, sampler, relation } = *plan;
-    domain::positive("epsilon", target.epsilon)?;
-    domain::open_probability("delta", target.delta)?;
-    domain::noise_correlation("lambda", lambda)?;
-    check_batch(plan)?;
-    let sensitivity = sensitivity(sampler, relation)?;
     let Target { epsilon, delta } = target;
     let mut bounds = Vec::new();
+    if !matches!(method, Method::Auto | Method::ClosedForm) {
+        return Ok(bounds);
+    }
     if closed_form::covers(sampler, relation) {
         bounds.push(closed_form::f12(n, batch, steps, epsilon, delta, lambda)?);
     } else if method == Method::ClosedForm {
@@ -85,20 +92,19 @@ pub fn calibrate(plan: &Plan, target: Target, method: Method) -> Result<Bound> {
         });
     }
     if method == Method::Auto {
-        bounds.push(gaussian(plan, target, sensitivity)?);
         bounds.extend(closed_form_from_the_domain(plan, target)?);
     }
     if (sampler, relation, lambda) == (Sampler::Fixed, Relation::ReplaceOne, 0.0) {
         bounds.push(closed_form::d9_claim(n, batch, steps, epsilon, delta)?);
     }
-    Bound::best_of(bounds)
+    Ok(bounds)
 }
 
 /// Theorem F.12 for a smaller ε and a longer run inside its domain, which imply what is asked for: a
 /// smaller ε is a stronger guarantee, and a run is the beginning of a longer one.
 fn closed_form_from_the_domain(plan: &Plan, target: Target) -> Result<Option<Bound>> {
     let Plan { n, batch, steps, lambda, sampler, relation } = *plan;
-    let rate = domain::batch_of("batch", batch, "n", n)?;
+    let rate = plan.rate()?;
     if !closed_form::covers(sampler, relation) {
         return Ok(None);
     }
@@ -122,168 +128,339 @@ fn closed_form_from_the_domain(plan: &Plan, target: Target) -> Result<Option<Bou
     Ok(None)
 }
 
-fn check_batch(plan: &Plan) -> Result<()> {
-    domain::batch_of("batch", plan.batch, "n", plan.n)?;
-    if plan.sampler == Sampler::Full && plan.batch != plan.n {
-        #[allow(clippy::cast_precision_loss)] // checked above
-        return Err(BoundError::Conflict {
-            parameter: "batch",
-            value: crate::error::Shown(plan.batch as f64),
-            other: "n",
-            other_value: crate::error::Shown(plan.n as f64),
-            requirement: "a full batch has n records; set batch to n or choose another sampler",
-        });
+/// The largest κ that explicit data sets refute.
+fn refuted_noise(plan: &Plan, route: Route, target: Target) -> Result<f64> {
+    if matches!(route, Route::Gaussian { .. }) {
+        return Ok(0.0);
     }
-    if plan.sampler == Sampler::Stream
-        && plan.batch.checked_mul(plan.steps).is_none_or(|used| used > plan.n)
-    {
-        #[allow(clippy::cast_precision_loss)]
-        return Err(BoundError::Conflict {
-            parameter: "steps",
-            value: crate::error::Shown(plan.steps as f64),
-            other: "batch",
-            other_value: crate::error::Shown(plan.batch as f64),
-            requirement: "a stream uses each record once, so steps * batch is at most n; lower either",
-        });
-    }
-    if plan.sampler == Sampler::Fixed
-        && plan.relation == Relation::AddRemove
-        && plan.batch == plan.n
-    {
-        return Err(BoundError::Unproven {
-            request: "sampler fixed with batch = n under add-remove".into(),
-            why: "removing a record leaves fewer records than the batch needs",
-            nearest: "sampler full",
-        });
-    }
-    Ok(())
-}
-
-/// How far one record moves the sum of clipped gradients, in clipping norms.
-fn sensitivity(sampler: Sampler, relation: Relation) -> Result<f64> {
-    match (sampler, relation) {
-        (Sampler::Stream, Relation::AddRemove) => Err(BoundError::Unproven {
-            request: "sampler stream under add-remove".into(),
-            why: "adding a record shifts every later batch",
-            nearest: "sampler stream under zero-out or replace-one",
-        }),
-        // A record that joins a fixed-size batch displaces another one.
-        (Sampler::Fixed, Relation::AddRemove) | (_, Relation::ReplaceOne) => Ok(2.0),
-        _ => Ok(1.0),
-    }
-}
-
-fn gaussian(plan: &Plan, target: Target, sensitivity: f64) -> Result<Bound> {
-    let participations = if plan.sampler == Sampler::Stream { 1 } else { plan.steps };
-    let norm = participation_norm(plan.lambda, plan.steps, participations)?;
-    let value = sensitivity * norm / largest_mu(target.epsilon, target.delta)?;
-    let statement = match plan.sampler {
-        Sampler::Full => "Gaussian mechanism, exact for full batches (docs/theory/privacy.md)",
-        Sampler::Stream => "Gaussian mechanism, one participation (docs/theory/privacy.md)",
-        _ => "Gaussian mechanism without amplification by sampling (docs/theory/privacy.md)",
+    let shows = |kappa: f64| {
+        Ok::<_, BoundError>(lower::delta(plan, route, kappa, target.epsilon)? > target.delta)
     };
-    Bound::upper_bound(closed_form::KAPPA, value, Source::new("ours", statement))
+    if lower::witness(plan, route) != lower::Witness::OppositeRecordZeroed {
+        let s = match (plan.sampler, lower::witness(plan, route)) {
+            (Sampler::Fixed, lower::Witness::OppositeRecord) => 2.0,
+            _ => 1.0,
+        };
+        let Target { epsilon, delta } = target;
+        let noise =
+            linear_test::largest_refuted_noise(plan.rate()?, plan.lambda, plan.steps, epsilon, delta)?;
+        return Ok(noise.map_or(0.0, |noise| noise * s));
+    }
+    let (mut refuted, mut open) = (0.0, 1e-3);
+    while shows(open)? && open < LARGEST_KAPPA {
+        refuted = open;
+        open *= 2.0;
+    }
+    while open - refuted > 1e-4 * open && open > 1e-6 {
+        let middle = 0.5 * (refuted + open);
+        if shows(middle)? { refuted = middle } else { open = middle }
+    }
+    Ok(refuted)
 }
 
-/// `max ‖Cy‖` over participation patterns `y` with at most `participations` ones, `C_{tu} = λ^{t−u}`, attained by the first steps.
+struct Search<'a> {
+    plan: &'a Plan,
+    route: Route,
+    target: Target,
+    effort: &'a Effort<'a>,
+    start: Instant,
+}
+
+impl Search<'_> {
+    fn run(&self, method: Method, known: &[Bound]) -> Result<Bound> {
+        let proven = known.iter().filter(|bound| bound.warrant == Warrant::Proven);
+        let smallest = proven.filter_map(|bound| bound.value).fold(f64::INFINITY, f64::min);
+        match method {
+            Method::Pld => self.by_loss_distribution(),
+            Method::Rdp => self.by_renyi(),
+            Method::L3 => self.by_monte_carlo(),
+            Method::L2td if !matches!(self.route, Route::Gaussian { .. }) => {
+                self.by_transfer(smallest)
+            }
+            _ if matches!(self.route, Route::Gaussian { .. }) => self.exactly(),
+            _ => {
+                let rung = Rung::new(method, self.plan, self.route, Resolution::FINE)?;
+                self.by_rung(&rung, self.first_guess(smallest)?, TOLERANCE)
+            }
+        }
+    }
+
+    /// Where to start: above the noise that is certainly too small, below one that suffices.
+    fn first_guess(&self, sufficient: f64) -> Result<f64> {
+        let refuted = refuted_noise(self.plan, self.route, self.target)?;
+        if refuted > 0.0 && sufficient.is_finite() {
+            return Ok((1.2 * refuted).min(0.5 * (refuted + sufficient)));
+        }
+        if sufficient.is_finite() {
+            return Ok(0.5 * sufficient);
+        }
+        let norm = participation_norm(self.plan.lambda, self.plan.steps, self.plan.steps)?;
+        let mu = largest_mu(self.target.epsilon, self.target.delta)?;
+        let share = self.plan.rate()?.sqrt();
+        Ok((self.route.direct_sensitivity() * norm * share / mu).clamp(1e-6, 1e9))
+    }
+
+    /// `s·norm/μ(ε, δ)`: equality, the smallest noise there is.
+    fn exactly(&self) -> Result<Bound> {
+        let Route::Gaussian { sensitivity, participations } = self.route else {
+            return Err(rung::refusal(Method::Auto, self.route));
+        };
+        let norm = participation_norm(self.plan.lambda, self.plan.steps, participations)?;
+        let value = sensitivity * norm / largest_mu(self.target.epsilon, self.target.delta)?;
+        let statement = if self.plan.sampler == Sampler::Stream {
+            "Gaussian mechanism, one participation (docs/theory/privacy.md)"
+        } else {
+            "Gaussian mechanism, exact for full batches (docs/theory/privacy.md)"
+        };
+        let mut bound = Bound::upper_bound(KAPPA, value, Source::new("ours", statement))?;
+        bound.lower = bound.value.map(|value| value * (1.0 - 1e-9));
+        Ok(bound)
+    }
+
+    fn by_rung(&self, rung: &Rung, guess: f64, tolerance: f64) -> Result<Bound> {
+        let Target { epsilon, delta } = self.target;
+        let value = |kappa: f64| Ok(rung.profile(kappa, epsilon)?(epsilon));
+        let root = decreasing_crossing(value, delta, guess, LARGEST_KAPPA, tolerance)?;
+        let Some(root) = root else {
+            let reason = format!("method {} proves nothing here at any noise", rung.method);
+            return Ok(Bound::refused(KAPPA, rung.source(), reason));
+        };
+        self.verified(root.argument, root.value, rung.source())
+    }
+
+    fn verified(&self, kappa: f64, delta: f64, source: Source) -> Result<Bound> {
+        let check = Check::new("delta at this kappa", delta, Comparison::AtMost, self.target.delta);
+        let mut bound = Bound::upper_bound(KAPPA, kappa, source)?.with_check(check);
+        bound.upper = bound.value;
+        Ok(bound)
+    }
+
+    /// A coarse search, then a fine one from its result if time is left.
+    fn by_transfer(&self, sufficient: f64) -> Result<Bound> {
+        let coarse = Rung::new(Method::L2td, self.plan, self.route, Resolution::COARSE)?;
+        let refuted = refuted_noise(self.plan, self.route, self.target)?;
+        let guess = if sufficient.is_finite() && refuted > 0.0 {
+            (0.9 * sufficient).min(2.0 * refuted)
+        } else {
+            self.first_guess(sufficient)?
+        };
+        let begun = Instant::now();
+        let first = self.by_rung(&coarse, guess, 3e-3)?;
+        let Some(kappa) = first.value else { return Ok(first) };
+        // The fine search takes about twice as long as the coarse one, from a better start.
+        if self.start.elapsed() + 2 * begun.elapsed() > self.effort.budget {
+            return Ok(first);
+        }
+        (self.effort.progress)("l2td, fine");
+        let fine = coarse.with_resolution(Resolution::FINE);
+        let second = self.by_rung(&fine, 0.99 * kappa, TOLERANCE)?;
+        let better = second.value.is_some_and(|value| value <= kappa);
+        Ok(if better { second } else { first })
+    }
+
+    fn by_loss_distribution(&self) -> Result<Bound> {
+        let make = |kappa: f64| one_step(self.plan, self.route, kappa);
+        let Target { epsilon, delta } = self.target;
+        let bracket = pld::calibrate(make, self.plan.steps, epsilon, delta)?;
+        let reached = pld::upper_delta(&make(bracket.upper)?, self.plan.steps, epsilon)?;
+        let source = Source::new("ours", "privacy-loss distribution (docs/theory/accounting.md)");
+        let mut bound = self.verified(bracket.upper, reached.min(delta), source)?;
+        if reached > delta * (1.0 + 1e-9) {
+            return Err(BoundError::Numerical {
+                what: "kappa",
+                detail: "the calibrated noise does not verify",
+            });
+        }
+        bound.lower = bound.value.map(|value| bracket.lower.min(value));
+        Ok(bound)
+    }
+
+    fn by_renyi(&self) -> Result<Bound> {
+        let Target { epsilon, delta } = self.target;
+        let effort = Effort { method: Method::Rdp, ..Effort::default() };
+        let mut source = None;
+        let value = |kappa: f64| {
+            let bound = account(self.plan, kappa, Question::DeltaAt { epsilon }, &effort)?;
+            source = Some(bound.source);
+            Ok(bound.upper.unwrap_or(1.0))
+        };
+        let guess = self.first_guess(f64::INFINITY)?;
+        let root = decreasing_crossing(value, delta, guess, LARGEST_KAPPA, TOLERANCE)?;
+        let source = source.unwrap_or(Source::new("ours", "Renyi differential privacy"));
+        match root {
+            Some(root) => self.verified(root.argument, root.value, source),
+            None => Ok(Bound::refused(KAPPA, source, "no noise was found that suffices")),
+        }
+    }
+
+    /// Pilot, then one verification with fresh seeds; on failure more noise and half the failure
+    /// probability.
+    fn by_monte_carlo(&self) -> Result<Bound> {
+        let Route::Pair { sensitivity } = self.route else {
+            return Err(rung::refusal(Method::L3, self.route));
+        };
+        const ATTEMPTS: u32 = 12;
+        let Target { epsilon, delta } = self.target;
+        let settings = self.effort.monte_carlo;
+        let make = |kappa: f64| {
+            Pair::new(self.plan.rate()?, kappa / sensitivity, self.plan.lambda, self.plan.steps)
+        };
+        let pilot = monte_carlo::Settings { samples: settings.samples.min(4000), ..settings };
+        let value = |kappa: f64| {
+            let pair = make(kappa)?;
+            Ok(monte_carlo::forward_pilot(&pair, epsilon, &pilot, &|_| true)?.value)
+        };
+        let guess = self.by_transfer(f64::INFINITY)?.value.unwrap_or(1.0);
+        let Some(root) = decreasing_crossing(value, delta, guess, LARGEST_KAPPA, 3e-3)? else {
+            return Ok(Bound::refused(KAPPA, super::account::L3, "the pilot found no noise"));
+        };
+        let mut kappa = root.argument * 1.012;
+        let mut last = None;
+        for attempt in 0..ATTEMPTS {
+            (self.effort.progress)("l3, verification");
+            let settings = monte_carlo::Settings { attempt, ..settings };
+            let certified =
+                match monte_carlo::certify(&make(kappa)?, epsilon, delta, &settings, &|_| true) {
+                    Ok(certified) => certified,
+                    // Too few samples: the reason names how many it takes.
+                    Err(error @ BoundError::Unproven { .. }) => {
+                        return Ok(Bound::refused(KAPPA, super::account::L3, error.to_string()));
+                    }
+                    Err(error) => return Err(error),
+                };
+            if certified.upper() <= delta {
+                let mut bound = self.verified(kappa, certified.upper(), super::account::L3)?;
+                bound.warrant = Warrant::Confidence(1.0 - settings.failure_probability);
+                return Ok(bound
+                    .with_term("forward", certified.forward.upper)
+                    .with_term("reverse", certified.reverse.upper));
+            }
+            last = Some(certified.upper());
+            // In proportion to what is missing, at least half a percent.
+            let missing = (certified.upper() / delta).ln() / 12.0;
+            kappa *= 1.0 + missing.clamp(0.005, 0.1);
+        }
+        let reason = format!(
+            "no noise was certified in {ATTEMPTS} attempts (last upper limit {}); raise the number of \
+             samples, or use method l2td",
+            crate::error::Shown::short(last.unwrap_or(1.0))
+        );
+        Ok(Bound::refused(KAPPA, super::account::L3, reason))
+    }
+}
+
+/// What a noise allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// The largest number of steps `T`.
+    Steps,
+    /// The largest batch `B`.
+    Batch,
+}
+
+/// The largest `T` (or `B`) for which a run with noise `kappa` still meets the target, by the best of the
+/// methods that apply; the other entry of `plan` that is sought is ignored.
 ///
-/// `lambda` in [0, 1), `steps = T >= participations >= 1`.
+/// The answer was verified; 0 if not even one step (or a batch of one) meets it.
 ///
 /// # Source
-/// Ours; docs/theory/privacy.md (largest participation).
+/// Ours; docs/theory/accounting.md.
 ///
 /// # Errors
-/// [`BoundError::OutOfRange`] or [`BoundError::Conflict`] for arguments out of range.
+/// As [`calibrate`]; [`BoundError::OutOfRange`] if the search has no end, as for huge noise.
 ///
 /// # Examples
 /// ```
-/// let norm = dpbounds_bounds::privacy::participation_norm(0.5, 5, 2)?;
-/// assert!((norm / 1.997_068_163_583_807_2 - 1.0).abs() < 1e-12);
+/// use dpbounds_bounds::privacy::{Effort, Extent, Plan, Relation, Sampler, Target, largest};
+/// let plan = Plan { n: 10_000, batch: 100, steps: 1, lambda: 0.0,
+///     sampler: Sampler::Poisson, relation: Relation::AddRemove };
+/// let target = Target { epsilon: 1.0, delta: 1e-5 };
+/// let steps = largest(Extent::Steps, &plan, 1.4149, target, &Effort::default())?;
+/// assert_eq!(steps.value.unwrap(), 1000.0);
 /// # Ok::<(), dpbounds_bounds::BoundError>(())
 /// ```
-pub fn participation_norm(lambda: f64, steps: u64, participations: u64) -> Result<f64> {
-    let lambda = domain::noise_correlation("lambda", lambda)?;
-    let count = domain::count("participations", participations)?;
-    let total = domain::count("steps", steps)?;
-    if participations > steps {
-        return Err(BoundError::Conflict {
-            parameter: "participations",
-            value: crate::error::Shown(count),
-            other: "steps",
-            other_value: crate::error::Shown(total),
-            requirement: "a record joins each step at most once; lower participations",
+pub fn largest(
+    extent: Extent,
+    plan: &Plan,
+    kappa: f64,
+    target: Target,
+    effort: &Effort<'_>,
+) -> Result<Bound> {
+    use crate::warrant::Quantity;
+    let target = target.check()?;
+    domain::positive(KAPPA.name, kappa)?;
+    let quantity = match extent {
+        Extent::Steps => Quantity { name: "steps", unit: "count" },
+        Extent::Batch => Quantity { name: "batch", unit: "records" },
+    };
+    let limit = match extent {
+        Extent::Steps if plan.sampler == Sampler::Stream => plan.n / plan.batch.max(1),
+        Extent::Steps => 1 << 40,
+        Extent::Batch if plan.sampler == Sampler::Stream => plan.n / plan.steps.max(1),
+        Extent::Batch => plan.n,
+    };
+    let at = |value: u64| match extent {
+        Extent::Steps => Plan { steps: value, ..*plan },
+        Extent::Batch => Plan { batch: value, ..*plan },
+    };
+    let mut last = None;
+    let mut meets = |value: u64| -> Result<bool> {
+        let plan = at(value);
+        let delta = fast_upper_delta(&plan, kappa, target.epsilon, effort)?;
+        if delta <= target.delta {
+            last = Some((value, delta));
+        }
+        Ok(delta <= target.delta)
+    };
+    let (mut good, mut bad) = (0, 1);
+    while bad <= limit && meets(bad)? {
+        good = bad;
+        bad = if bad == limit { limit + 1 } else { (2 * bad).min(limit) };
+    }
+    while bad - good > 1 && bad <= limit {
+        let middle = good + (bad - good) / 2;
+        if meets(middle)? { good = middle } else { bad = middle }
+    }
+    if good == 1 << 40 {
+        return Err(BoundError::OutOfRange {
+            parameter: KAPPA.name,
+            value: crate::error::Shown(kappa),
+            allowed: "noise that a trillion steps use up",
+            remedy: "lower kappa or the target",
         });
     }
-    if lambda == 0.0 {
-        return Ok(count.sqrt());
+    #[allow(clippy::cast_precision_loss)] // below 2^53
+    let value = good as f64;
+    let statement = "largest value that verifies (docs/theory/accounting.md)";
+    let mut bound = Bound::lower_bound(quantity, value, Source::new("ours", statement))?;
+    bound.lower = Some(value);
+    if let Some((_, delta)) = last.filter(|(at, _)| *at == good) {
+        let check = Check::new("delta at this value", delta, Comparison::AtMost, target.delta);
+        bound = bound.with_check(check);
     }
-    // Rows of Cy: geometric sums for the first `count` steps, then geometric decay.
-    let one = Rows {
-        count: 1.0,
-        log: lambda.ln(),
-        row: 1.0,
-        weighted: lambda,
-        powers: lambda * lambda,
-        total: 1.0,
+    Ok(bound)
+}
+
+/// The best upper bound on δ that is cheap enough for a search.
+fn fast_upper_delta(plan: &Plan, kappa: f64, epsilon: f64, effort: &Effort<'_>) -> Result<f64> {
+    let route = route(plan)?;
+    let method = match (effort.method, route) {
+        (Method::Auto, Route::Profile(_)) => Method::Pld,
+        (Method::Auto, Route::Pair { .. }) if plan.lambda == 0.0 => Method::Pld,
+        (Method::Auto, Route::Gaussian { .. }) => Method::L1,
+        (Method::Auto, _) => Method::L2td,
+        (method, _) => method,
     };
-    let rising = power_by_doubling(count, Rows::then, one);
-    let after = total - count;
-    let decay = if after == 0.0 { 0.0 } else { power_by_doubling(after, Rows::then, one).powers };
-    Ok((rising.total + rising.row * rising.row * decay).sqrt())
-}
-
-/// A block of `t` participations: `t`, `log λ`, the last row `r_t = 1 + λ r_{t−1}`, `Σ λ^j r_j`, `Σ λ^{2j}` and `Σ r_j²`
-/// over `j <= t`. All sums have positive terms.
-#[derive(Clone, Copy)]
-struct Rows {
-    count: f64,
-    log: f64,
-    row: f64,
-    weighted: f64,
-    powers: f64,
-    total: f64,
-}
-
-impl Rows {
-    /// This block followed by another one: its rows are `r_j + λ^j r_t`.
-    fn then(self, next: Self) -> Self {
-        // Powers from the exponent: squaring them would double their error at every level.
-        let power = |count: f64| (count * self.log).exp();
-        let own = power(self.count);
-        Self {
-            count: self.count + next.count,
-            log: self.log,
-            row: next.row + power(next.count) * self.row,
-            weighted: self.weighted + own * (next.weighted + self.row * next.powers),
-            powers: self.powers + own * own * next.powers,
-            total: self.total
-                + next.total
-                + 2.0 * self.row * next.weighted
-                + self.row * self.row * next.powers,
+    match method {
+        Method::Pld => pld::upper_delta(&one_step(plan, route, kappa)?, plan.steps, epsilon),
+        Method::Rdp | Method::L3 | Method::ClosedForm => {
+            let effort = Effort { method, ..*effort };
+            let bound = account(plan, kappa, Question::DeltaAt { epsilon }, &effort)?;
+            Ok(bound.upper.unwrap_or(1.0))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_norm_matches_a_direct_sum() {
-        for lambda in [0.1, 0.9, 0.999, 0.999_999] {
-            for (steps, count) in [(1, 1), (50, 1), (400, 37), (3000, 3000)] {
-                let (mut row, mut total) = (0.0, 0.0);
-                for t in 0..steps {
-                    row = lambda * row + if t < count { 1.0 } else { 0.0 };
-                    total += row * row;
-                }
-                let value = participation_norm(lambda, steps, count).unwrap();
-                let direct = f64::sqrt(total);
-                assert!(
-                    (value / direct - 1.0).abs() < 1e-11,
-                    "{lambda} {steps} {count}: {value} {direct}"
-                );
-            }
+        _ => {
+            let rung = Rung::new(method, plan, route, Resolution::COARSE)?;
+            Ok(rung.profile(kappa, epsilon)?(epsilon))
         }
     }
 }

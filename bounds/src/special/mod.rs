@@ -15,4 +15,5 @@ pub use exp_difference::{expm1_excess, log_add_exp, log_sub_exp};
 pub use hockey_stick::hockey_stick_exponent;
 pub use log_moment::{bounded_range_log_moment, randomized_response_log_moment};
 pub use log1p_excess::log1p_excess;
+pub(crate) use normal::mills_slope;
 pub use normal::{log_normal_cdf, mills_ratio, mills_ratio_difference, normal_cdf};

@@ -50,7 +50,7 @@ fn fraction_tail(z: f64) -> f64 {
 }
 
 /// `1 − z m(z) = −m'(z)`, positive, without cancellation for large `z`.
-fn negative_slope(z: f64) -> f64 {
+pub(crate) fn mills_slope(z: f64) -> f64 {
     if z > CONTINUED_FRACTION_FROM {
         let tail = fraction_tail(z);
         tail / (z + tail)
@@ -77,7 +77,7 @@ pub fn mills_ratio_difference(z: f64, width: f64) -> f64 {
     half * GAUSS_LEGENDRE_10
         .iter()
         .map(|&(node, weight)| {
-            weight * (negative_slope(centre - half * node) + negative_slope(centre + half * node))
+            weight * (mills_slope(centre - half * node) + mills_slope(centre + half * node))
         })
         .sum::<f64>()
 }

@@ -1,0 +1,120 @@
+//! Lower bounds on δ of a run, from explicit neighbouring data sets.
+
+use super::correlated::ladder::{fixed_zero_out, linear_test};
+use super::{Order, Pair, Plan, Profile, Relation, Route, Sampler};
+use crate::error::Result;
+use crate::special::{log_normal_cdf, normal_cdf};
+
+/// Neighbouring data sets that realise a lower bound; all gradients lie along one unit vector `u`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Witness {
+    /// All other records `−u`, the record `+u` (removed, or replaced by `−u`).
+    OppositeRecord,
+    /// All other records `−u`, the record `+u` against 0.
+    OppositeRecordZeroed,
+    /// All other records 0, the record `u`.
+    LoneRecord,
+}
+
+impl Witness {
+    /// The data sets in words.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::OppositeRecord => {
+                "all other gradients -u, the record +u (removed or replaced by -u)"
+            }
+            Self::OppositeRecordZeroed => "all other gradients -u, the record +u against 0",
+            Self::LoneRecord => "all other gradients 0, the record u",
+        }
+    }
+}
+
+/// The witness of a route.
+pub(super) fn witness(plan: &Plan, route: Route) -> Witness {
+    match (plan.sampler, plan.relation, route) {
+        (Sampler::Fixed, Relation::ZeroOut, Route::Profile(_) | Route::Triangle { .. }) => {
+            Witness::OppositeRecordZeroed
+        }
+        (Sampler::Fixed, Relation::AddRemove | Relation::ReplaceOne, _)
+        | (_, Relation::ReplaceOne, Route::Gaussian { .. } | Route::Profile(Profile::PoissonReplaceOne)) => {
+            Witness::OppositeRecord
+        }
+        _ => Witness::LoneRecord,
+    }
+}
+
+/// A lower bound on δ at `epsilon >= 0` by the linear statistic; valid for every λ.
+pub(super) fn delta(plan: &Plan, route: Route, kappa: f64, epsilon: f64) -> Result<f64> {
+    let pair = |s: f64| Pair::new(plan.rate()?, kappa / s, plan.lambda, plan.steps);
+    let value = match witness(plan, route) {
+        Witness::OppositeRecordZeroed => {
+            let pair = pair(1.0)?;
+            let both = Order::ALL.map(|order| fixed_zero_out::delta(&pair, epsilon, order));
+            both[0].max(both[1])
+        }
+        kind => {
+            let fixed = plan.sampler == Sampler::Fixed;
+            let s = if kind == Witness::OppositeRecord && fixed { 2.0 } else { 1.0 };
+            let pair = pair(s)?;
+            let both = Order::ALL.map(|order| linear_test::delta(&pair, epsilon, order));
+            both[0].max(both[1])
+        }
+    };
+    Ok(value)
+}
+
+/// `ε >= log((P(E) − δ)/Q(E))` and `δ >= P(E) − e^ε Q(E)` for the event that some step exceeds a
+/// threshold: strong where the noise is tiny. Independent steps only; `None` for other runs.
+pub(super) struct LargestStep {
+    rate: f64,
+    steps: f64,
+    kappa: f64,
+    shift: f64,
+}
+
+impl LargestStep {
+    pub(super) fn new(plan: &Plan, route: Route, kappa: f64) -> Result<Option<Self>> {
+        let shift = match witness(plan, route) {
+            Witness::OppositeRecordZeroed => return Ok(None),
+            Witness::OppositeRecord => 2.0,
+            Witness::LoneRecord => 1.0,
+        };
+        if plan.lambda > 0.0 || kappa <= 0.0 {
+            return Ok(None);
+        }
+        #[allow(clippy::cast_precision_loss)] // checked by the plan
+        let steps = plan.steps as f64;
+        Ok(Some(Self { rate: plan.rate()?, steps, kappa, shift }))
+    }
+
+    /// `P(E)` rounded down and `log Q(E)` rounded up at one threshold.
+    fn event(&self, threshold: f64) -> (f64, f64) {
+        let hit = self.rate * normal_cdf((self.shift - threshold) / self.kappa)
+            + (1.0 - self.rate) * normal_cdf(-threshold / self.kappa);
+        let present = -(self.steps * (-hit.min(1.0 - 1e-16)).ln_1p()).exp_m1() * (1.0 - 1e-10);
+        let absent = (self.steps.ln() + log_normal_cdf(-threshold / self.kappa) + 1e-10).min(0.0);
+        (present, absent)
+    }
+
+    fn thresholds(&self) -> impl Iterator<Item = f64> {
+        let top = 1.2 * self.shift + 12.0 * self.kappa;
+        (1..=1500).map(move |k| top * f64::from(k) / 1500.0)
+    }
+
+    pub(super) fn epsilon(&self, delta: f64) -> f64 {
+        let value = |threshold| {
+            let (present, log_absent) = self.event(threshold);
+            if present > delta { (present - delta).ln() - log_absent - 1e-9 } else { 0.0 }
+        };
+        self.thresholds().map(value).fold(0.0, f64::max)
+    }
+
+    pub(super) fn delta(&self, epsilon: f64) -> f64 {
+        let value = |threshold| {
+            let (present, log_absent) = self.event(threshold);
+            present - (epsilon + log_absent + 1e-9).exp()
+        };
+        self.thresholds().map(value).fold(0.0, f64::max)
+    }
+}
