@@ -76,7 +76,10 @@ fn positive(rng: &mut ChaCha8Rng) -> f64 {
 /// A number from the documented range, which the parameter states in words.
 fn in_range(parameter: &Parameter, rng: &mut ChaCha8Rng) -> f64 {
     match parameter.range {
+        "1 to 1000" => log_uniform(rng, 1.0, 1000.0).round(),
         _ if parameter.kind == Kind::Count => count(rng),
+        "greater than 1, at most 1e6" => 1.0 + log_uniform(rng, 1e-12, 1e6 - 1.0),
+        "[0.05, 1]" => log_uniform(rng, 0.05, 1.0),
         "[0, 1]" if rng.random_bool(0.1) => f64::from(u8::from(rng.random_bool(0.5))),
         ">= 0" if rng.random_bool(0.1) => 0.0,
         "> 1" | "each > 1, no repetition" => 1.0 + log_uniform(rng, 1e-12, 1e12),
@@ -100,20 +103,16 @@ fn number(parameter: &Parameter, diet: Diet, rng: &mut ChaCha8Rng) -> f64 {
 fn argument(parameter: &Parameter, diet: Diet, length: usize, rng: &mut ChaCha8Rng) -> Value {
     match parameter.kind {
         Kind::Word => {
-            const WORDS: [&str; 9] = [
-                "poisson",
-                "fixed",
-                "full",
-                "stream",
-                "add-remove",
-                "zero-out",
-                "replace-one",
-                "",
-                "Poisson",
-            ];
-            let half = if parameter.name == "sampler" { 0..4 } else { 4..7 };
-            let any = if diet == Diet::Mixed { 0..WORDS.len() } else { half };
-            Value::Word(WORDS[rng.random_range(any)].into())
+            let known: Vec<&str> = parameter
+                .range
+                .split([',', ' '])
+                .filter(|word| !matches!(*word, "" | "or" | "(default)"))
+                // A hundred thousand samples are the business of bounds/tests/monte_carlo.rs.
+                .filter(|word| *word != "l3")
+                .collect();
+            let strange = diet == Diet::Mixed && rng.random_bool(0.2);
+            let words = if strange { &["", "Poisson", "l4"][..] } else { &known };
+            Value::Word(words[rng.random_range(0..words.len())].into())
         }
         Kind::List => {
             let extra = usize::from(diet == Diet::Mixed && rng.random_bool(0.1));

@@ -163,6 +163,12 @@ impl Panel {
         Some((self.across(x)?, self.up(y)?))
     }
 
+    /// Where a point lies, if inside the plot area.
+    pub(crate) fn place(&self, point: Point) -> Option<Point> {
+        let place = self.at(point)?;
+        self.area.clip(place, place).map(|_| place)
+    }
+
     /// Vertical grid lines at the labelled ticks; drawn before the data.
     pub(crate) fn vertical_grid<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()> {
         self.x.ticks(MOST).iter().try_for_each(|tick| self.upright(canvas, tick.value, &FAINT))

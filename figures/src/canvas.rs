@@ -163,6 +163,12 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
             .map_err(draw_error)
     }
 
+    /// A circle of width 1.5 with a white inside.
+    pub(crate) fn ring(&mut self, centre: Point, radius: f64, colour: Colour) -> Result<()> {
+        self.dot(centre, radius, colour)?;
+        self.dot(centre, radius - 1.5, PAPER)
+    }
+
     /// A line through the points, with its dashes.
     pub(crate) fn line(&mut self, points: &[Point], stroke: &Stroke) -> Result<()> {
         let width = units(stroke.width).unsigned_abs().saturating_sub(self.excess).max(1);

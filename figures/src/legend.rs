@@ -11,6 +11,10 @@ use crate::style::{Colour, INK, Stroke, size};
 pub(crate) enum Mark {
     /// A curve.
     Line(Stroke),
+    /// A curve with a dot at every evaluated point.
+    Dotted(Stroke),
+    /// A hollow point.
+    Hollow(Colour),
     /// A bar.
     Bar(Colour),
     /// A point with its interval.
@@ -28,6 +32,9 @@ pub(crate) struct Entry {
 const SAMPLE: f64 = 44.0;
 /// Between sample and label.
 const GAP: f64 = 8.0;
+/// Radius of the dots on a curve, and of a hollow point, which shows around such a dot.
+pub(crate) const DOT: f64 = 3.0;
+pub(crate) const RING: f64 = 6.0;
 /// From one line to the next.
 pub(crate) const LINE: f64 = 20.0;
 const TEXT: Type = Type::new(size::LEGEND, INK);
@@ -63,6 +70,11 @@ fn sample<B: DrawingBackend>(
     let ends = [(left, middle), (left + SAMPLE, middle)];
     match mark {
         Mark::Line(stroke) => canvas.line(&ends, &stroke),
+        Mark::Dotted(stroke) => {
+            canvas.line(&ends, &stroke)?;
+            canvas.dot((left + SAMPLE / 2.0, middle), DOT, stroke.colour)
+        }
+        Mark::Hollow(colour) => canvas.ring((left + SAMPLE / 2.0, middle), RING, colour),
         Mark::Bar(colour) => {
             let rect = Rect { left, top: middle - 5.0, right: left + SAMPLE, bottom: middle + 5.0 };
             canvas.fill(rect, colour)

@@ -7,19 +7,24 @@
 //! ```
 //!
 //! House style: `style` (colours, dashes), `font` (embedded typeface), `axes` (ticks, panels) and
-//! `legend`. One figure a file: `max_information_noise`, `max_information_records`,
-//! `pac_bayes_table`. The drawings are generic over the backends of `plotters`.
+//! `legend`; `frame` places the panels. One figure a file: `max_information_noise`,
+//! `max_information_records`, `pac_bayes_table`, `kappa_lambda` and `lambda_gain`, which share `run`.
+//! The drawings are generic over the backends of `plotters`.
 
 mod axes;
 mod canvas;
 mod error;
 mod files;
 mod font;
+mod frame;
+mod kappa_lambda;
+mod lambda_gain;
 mod legend;
 mod max_information_noise;
 mod max_information_records;
 mod pac_bayes_table;
 mod render;
+mod run;
 mod style;
 mod table;
 #[cfg(test)]
@@ -61,6 +66,18 @@ pub const ALL: &[Figure] = &[
         title: pac_bayes_table::TITLE,
         summary: pac_bayes_table::SUMMARY,
         render: render::<pac_bayes_table::Plotted>,
+    },
+    Figure {
+        id: "kappa-lambda",
+        title: kappa_lambda::TITLE,
+        summary: kappa_lambda::SUMMARY,
+        render: render::<kappa_lambda::Plotted>,
+    },
+    Figure {
+        id: "lambda-gain",
+        title: lambda_gain::TITLE,
+        summary: lambda_gain::SUMMARY,
+        render: render::<lambda_gain::Plotted>,
     },
 ];
 

@@ -8,6 +8,7 @@ use plotters_backend::DrawingBackend;
 use crate::axes::{Axis, Panel};
 use crate::canvas::{Canvas, Point, Rect, Type};
 use crate::error::Result;
+use crate::frame;
 use crate::legend::{self, Entry, Mark};
 use crate::render::Plot;
 use crate::style::{
@@ -146,42 +147,33 @@ impl Plot for Plotted {
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()> {
-        const LEFT: f64 = 92.0;
-        const WIDTH: f64 = 282.0;
-        const STRIDE: f64 = 325.0;
-        canvas.text(TITLE, (24.0, 34.0), Type::new(size::TITLE, INK).bold())?;
         let subtitle = "Release Ψ(S) + σΔZ with Δ the replace-one sensitivity; β = 0.025. Every \
                         curve is a proven upper bound.";
-        canvas.text(subtitle, (24.0, 56.0), Type::new(size::SUBTITLE, GREY))?;
+        frame::title(canvas, TITLE, subtitle)?;
         let x = Axis::Log(SIGMA.0, SIGMA.1);
-        for (index, (_, heading)) in RECORDS.iter().enumerate() {
-            let left = LEFT + STRIDE * [0.0, 1.0, 2.0][index];
-            let area = |top, bottom| Rect { left, top, right: left + WIDTH, bottom };
-            let upper = Panel { area: area(104.0, 394.0), x, y: Axis::Log(1e-2, 4e6) };
-            let lower = Panel { area: area(428.0, 608.0), x, y: Axis::Log(0.25, 2.2) };
+        let areas = frame::columns(3, 43.0, 104.0, 394.0);
+        for (index, ((_, heading), area)) in RECORDS.iter().zip(areas).enumerate() {
+            let below = Rect { top: 428.0, bottom: 608.0, ..area };
+            let upper = Panel { area, x, y: Axis::Log(1e-2, 4e6) };
+            let lower = Panel { area: below, x, y: Axis::Log(0.25, 2.2) };
             let first = index == 0;
             for (panel, relative) in [(upper, false), (lower, true)] {
-                panel.vertical_grid(canvas)?;
-                panel.horizontal_grid(canvas)?;
-                for method in METHODS {
-                    let points = self.curve(index, method, relative);
-                    panel.curve(canvas, &points, &method.stroke())?;
-                }
-                panel.x_axis(canvas, relative)?;
-                panel.y_axis(canvas, first)?;
+                let curve = |method| (self.curve(index, method, relative), method.stroke());
+                let curves = METHODS.into_iter().map(curve);
+                frame::plot(canvas, &panel, curves, (relative, first))?;
             }
             upper.heading(canvas, heading, "")?;
             lower.x_name(canvas, "Noise σ, in replace-one sensitivities Δ")?;
             if first {
-                upper.y_name(canvas, "Bound on Iᵝ (nats)", 54.0)?;
-                lower.y_name(canvas, "Multiple of eq. (7)", 54.0)?;
+                upper.y_name(canvas, "Bound on Iᵝ (nats)", frame::Y_NAME)?;
+                lower.y_name(canvas, "Multiple of eq. (7)", frame::Y_NAME)?;
             }
         }
         let entry = Method::entry;
         let ours = [entry(Method::HockeyStick), entry(Method::Renyi)];
         let theorem3 = [entry(Method::Eq7), entry(Method::Eq8), entry(Method::Eq9)];
         let theorem2 = [entry(Method::Theorem2)];
-        let (mut left, mut last) = (LEFT, LEFT);
+        let (mut left, mut last) = (frame::SIDES.0, frame::SIDES.0);
         for (heading, entries) in
             [("Ours", &ours[..]), ("arXiv 2605.26222", &theorem3[..]), ("", &theorem2[..])]
         {

@@ -5,8 +5,9 @@ use dpbounds_bounds::{Bound, BoundError, Warrant};
 use plotters_backend::DrawingBackend;
 
 use crate::axes::{Axis, Panel};
-use crate::canvas::{Canvas, Point, Rect, Type};
+use crate::canvas::{Canvas, Point, Type};
 use crate::error::Result;
+use crate::frame;
 use crate::legend::{self, Entry, Mark};
 use crate::render::Plot;
 use crate::style::{
@@ -191,28 +192,22 @@ impl Plot for Plotted {
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()> {
-        const LEFT: f64 = 92.0;
-        const WIDTH: f64 = 282.0;
-        const STRIDE: f64 = 325.0;
-        canvas.text(TITLE, (24.0, 34.0), Type::new(size::TITLE, INK).bold())?;
         let subtitle = "Fixed replace-one guarantee; β = 0.025. Proven upper bounds: Theorems 1 and 2 \
                         of arXiv 2605.26222, Dwork et al. 2015, all others ours.";
-        canvas.text(subtitle, (24.0, 56.0), Type::new(size::SUBTITLE, GREY))?;
+        frame::title(canvas, TITLE, subtitle)?;
         let ends = (10f64.powi(DECADES.0), 10f64.powi(DECADES.1));
         let x = Axis::Log(ends.0, ends.1);
-        for (index, (guarantee, curves)) in GUARANTEES.iter().zip(&self.panels).enumerate() {
-            let left = LEFT + STRIDE * [0.0, 1.0, 2.0][index];
-            let area = Rect { left, top: 122.0, right: left + WIDTH, bottom: 402.0 };
+        let areas = frame::columns(3, 43.0, 122.0, 402.0);
+        let panels = GUARANTEES.iter().zip(&self.panels).zip(areas);
+        for (index, ((guarantee, curves), area)) in panels.enumerate() {
             let panel = Panel { area, x, y: Axis::Log(8e-4, 0.3) };
             let approximate = index == 1;
             if approximate {
                 panel.strip(canvas, (BETA / DELTA, ends.1), SHADE)?;
             }
-            panel.vertical_grid(canvas)?;
-            panel.horizontal_grid(canvas)?;
-            for (method, curve) in guarantee.methods.iter().zip(curves) {
-                panel.curve(canvas, &per_record(curve), &method.stroke)?;
-            }
+            let strokes = guarantee.methods.iter().map(|method| method.stroke);
+            let drawn = curves.iter().map(per_record).zip(strokes);
+            frame::plot(canvas, &panel, drawn, (true, index == 0))?;
             if approximate && let Some(edge) = panel.across(BETA / DELTA) {
                 let middle = 0.5 * (edge + area.right);
                 let text = Type::new(size::TICK, GREY).centred();
@@ -221,15 +216,13 @@ impl Plot for Plotted {
                     canvas.text(words, (middle, baseline), text)?;
                 }
             }
-            panel.x_axis(canvas, true)?;
-            panel.y_axis(canvas, index == 0)?;
             panel.heading(canvas, guarantee.name, guarantee.details)?;
             panel.x_name(canvas, "Number of records n")?;
             if index == 0 {
-                panel.y_name(canvas, "Bound on Iᵝ/n (nats per record)", 54.0)?;
+                panel.y_name(canvas, "Bound on Iᵝ/n (nats per record)", frame::Y_NAME)?;
             }
             let entries: Vec<_> = guarantee.methods.iter().rev().map(Method::entry).collect();
-            legend::column(canvas, (left, 464.0), "", &entries)?;
+            legend::column(canvas, (area.left, 464.0), "", &entries)?;
         }
         Ok(())
     }

@@ -6,9 +6,10 @@ use plotters_backend::DrawingBackend;
 use crate::axes::{Axis, Panel, plain};
 use crate::canvas::{Canvas, Rect, Type};
 use crate::error::{FigureError, Result};
+use crate::frame;
 use crate::legend::{self, Entry, Mark, interval};
 use crate::render::Plot;
-use crate::style::{AXIS, BLUE, Colour, GREY, INK, PAPER, SKY, Stroke, VERMILLION, size};
+use crate::style::{AXIS, BLUE, Colour, INK, PAPER, SKY, Stroke, VERMILLION, size};
 use crate::table::{Table, number};
 
 pub(crate) const TITLE: &str = "PAC-Bayes certificates of the published tables, recomputed";
@@ -95,13 +96,12 @@ impl Plot for Plotted {
 
     fn draw<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()> {
         const LEFT: f64 = 290.0;
-        canvas.text(TITLE, (24.0, 34.0), Type::new(size::TITLE, INK).bold())?;
         let subtitle = format!(
             "Tables 1–3 of arXiv 2605.26222; each bound holds with probability {}. h₀: the \
              privately trained model; ρ: the PAC-Bayes posterior.",
             1.0 - DELTA
         );
-        canvas.text(&subtitle, (24.0, 56.0), Type::new(size::SUBTITLE, GREY))?;
+        frame::title(canvas, TITLE, &subtitle)?;
         let bottom = self.layout(|_, _, _| Ok(()))? + 4.0;
         let area = |left, right| Rect { left, top: TOP + 4.0, right, bottom };
         let risks =

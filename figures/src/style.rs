@@ -1,7 +1,8 @@
 //! House style: colours that colour-blind readers can tell apart, line widths, dashes, text sizes.
 //!
 //! Colours are those of Okabe and Ito (2008). Lengths are in logical pixels: a figure is about a
-//! thousand of them wide. Two curves of one panel always differ in colour *and* in dash.
+//! thousand of them wide. Two curves of one panel differ in colour *and* in dash, or in colour
+//! with their names written at their ends.
 
 /// An opaque colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,7 @@ pub(crate) const SOLID: Dash = &[];
 pub(crate) const LONG_DASH: Dash = &[13.0, 4.0];
 pub(crate) const DASH: Dash = &[7.0, 4.0];
 pub(crate) const DOT: Dash = &[2.0, 3.0];
+pub(crate) const SPARSE: Dash = &[2.0, 7.0];
 pub(crate) const DASH_DOT: Dash = &[8.0, 3.0, 2.0, 3.0];
 pub(crate) const DASH_DOT_DOT: Dash = &[9.0, 3.0, 2.0, 3.0, 2.0, 3.0];
 

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use crate::{Figure, FigureError, all, find, max_information_noise, max_information_records};
-use crate::{font, pac_bayes_table};
+use crate::{Figure, FigureError, all, find, font};
+use crate::{
+    kappa_lambda, lambda_gain, max_information_noise, max_information_records, pac_bayes_table,
+};
 
 fn quick(figure: &Figure, directory: &Path) -> Vec<Vec<u8>> {
     let paths = figure.write(directory, true, "test & <command>\nsecond line").unwrap();
@@ -67,9 +69,20 @@ fn pac_bayes_tables() {
 }
 
 #[test]
+fn noise_against_correlation() {
+    check(find("kappa-lambda").unwrap(), &kappa_lambda::labels());
+}
+
+#[test]
+fn gain_from_correlation() {
+    check(find("lambda-gain").unwrap(), &lambda_gain::labels());
+}
+
+#[test]
 fn curves_of_a_panel_differ_in_colour_and_in_dash() {
     let panels = max_information_records::strokes();
-    for strokes in panels.iter().chain([&max_information_noise::strokes()]) {
+    let others = [max_information_noise::strokes(), kappa_lambda::strokes()];
+    for strokes in panels.iter().chain(&others) {
         for (index, one) in strokes.iter().enumerate() {
             for other in &strokes[..index] {
                 assert!(one.colour != other.colour && one.dash != other.dash, "{one:?} {other:?}");

@@ -1,5 +1,7 @@
 //! The grid spanned by swept options: one answer a point.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use dpbounds_bounds::domain::whole;
 use dpbounds_bounds::max_information::FailureLevel;
 use dpbounds_bounds::{Bound, BoundError};
@@ -19,8 +21,8 @@ pub struct Grid {
 
 /// One point of a grid.
 #[derive(Debug)]
-pub struct Point<'a> {
-    coordinates: &'a [(&'static str, f64)],
+pub struct Point {
+    coordinates: Vec<(&'static str, f64)>,
 }
 
 impl Grid {
@@ -47,6 +49,15 @@ impl Grid {
         }
     }
 
+    /// An axis of whole numbers that may be absent.
+    #[must_use]
+    pub fn optional_counts(self, name: &'static str, sweep: Option<&Sweep>) -> Self {
+        match sweep {
+            Some(sweep) => self.counts(name, sweep),
+            None => self,
+        }
+    }
+
     /// The axis of failure levels.
     #[must_use]
     pub fn level(self, level: &LevelOptions) -> Self {
@@ -59,41 +70,109 @@ impl Grid {
     /// The first error of `bound`, or a grid that is too large.
     pub fn answers(
         &self,
-        bound: impl Fn(&Point<'_>) -> Result<Bound, BoundError>,
+        bound: impl Fn(&Point) -> Result<Bound, BoundError>,
     ) -> Result<Vec<Answer>, Failure> {
+        self.each(|point| Ok(Answer::new(point.inputs(), bound(point)?)))
+    }
+
+    /// Calls `question` at every point, the last axis running fastest.
+    ///
+    /// # Errors
+    /// The first error of `question`, or a grid that is too large.
+    pub fn each<T>(
+        &self,
+        question: impl Fn(&Point) -> Result<T, Failure>,
+    ) -> Result<Vec<T>, Failure> {
+        (0..self.size()?).map(|index| question(&self.point(index))).collect()
+    }
+
+    /// Number of points.
+    ///
+    /// # Errors
+    /// A grid that is too large.
+    pub fn size(&self) -> Result<usize, Failure> {
         let size = self.axes.iter().try_fold(1_usize, |size, (_, values)| {
             size.checked_mul(values.len()).filter(|&size| size <= MAX_POINTS)
         });
-        let Some(size) = size else {
-            return Err(Failure::Usage(format!(
+        size.ok_or_else(|| {
+            Failure::Usage(format!(
                 "the swept options span more than {MAX_POINTS} points; use fewer values, or eval"
-            )));
-        };
-        (0..size)
-            .map(|index| {
-                let coordinates = self.coordinates(index);
-                let bound = bound(&Point { coordinates: &coordinates })?;
-                let inputs = coordinates
-                    .into_iter()
-                    .map(|(name, value)| (name.to_owned(), Input::Number(value)))
-                    .collect();
-                Ok(Answer { inputs, bound })
-            })
-            .collect()
+            ))
+        })
     }
 
-    fn coordinates(&self, mut index: usize) -> Vec<(&'static str, f64)> {
+    /// Asks `question` at every point, several points at a time, and returns the answers in the
+    /// order of the points. `done` is told of each.
+    ///
+    /// # Errors
+    /// The error of the first point in that order that has one, or a grid that is too large.
+    pub fn in_parallel<T: Send>(
+        &self,
+        done: impl Fn() + Sync,
+        question: impl Fn(&Point) -> Result<T, Failure> + Sync,
+    ) -> Result<Vec<T>, Failure> {
+        let size = self.size()?;
+        let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(size));
+        // Threads of their own: one of rayon would take up another point while it waits for the
+        // parts of its own, and that point's time would count against the budget of this one.
+        let work = || {
+            let mut mine = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= size || index > failed.load(Ordering::Relaxed) {
+                    return mine;
+                }
+                let answer = question(&self.point(index));
+                if answer.is_err() {
+                    failed.fetch_min(index, Ordering::Relaxed);
+                }
+                mine.push((index, answer));
+                done();
+            }
+        };
+        let workers = rayon::current_num_threads().min(size);
+        if workers <= 1 {
+            return work().into_iter().map(|(_, answer)| answer).collect();
+        }
+        let mut all = std::thread::scope(|scope| {
+            let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            let mut all = Vec::with_capacity(size);
+            for worker in running {
+                all.extend(worker.join().map_err(|_| {
+                    Failure::Stream(std::io::Error::other("a thread ended without an answer"))
+                })?);
+            }
+            Ok::<_, Failure>(all)
+        })?;
+        all.sort_by_key(|(index, _)| *index);
+        all.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    /// Whether an axis has several values.
+    #[must_use]
+    pub fn is_swept(&self, name: &str) -> bool {
+        self.axes.iter().any(|(axis, values)| *axis == name && values.len() > 1)
+    }
+
+    fn point(&self, mut index: usize) -> Point {
         let mut coordinates = Vec::with_capacity(self.axes.len());
         for (name, values) in self.axes.iter().rev() {
             coordinates.push((*name, values[index % values.len()]));
             index /= values.len();
         }
         coordinates.reverse();
-        coordinates
+        Point { coordinates }
     }
 }
 
-impl Point<'_> {
+impl Point {
+    /// All coordinates, as the inputs of an answer.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<(String, Input)> {
+        let pairs = self.coordinates.iter();
+        pairs.map(|(name, value)| ((*name).to_owned(), Input::Number(*value))).collect()
+    }
+
     /// The coordinate, if the axis is there.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {

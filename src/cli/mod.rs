@@ -1,5 +1,7 @@
 //! The command line: one subcommand a file.
 
+mod account;
+mod audit;
 mod bound;
 mod calibrate;
 mod completions;
@@ -7,10 +9,13 @@ mod eval;
 mod failure;
 mod figure;
 pub mod grid;
+mod lambda_question;
 mod man;
 pub mod numbers;
+mod progress;
 mod renyi_curve;
 mod reproduce;
+mod run_options;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -29,7 +34,8 @@ use crate::output::OutputOptions;
                   1e3..1e6@7.\nSeveral swept options give the grid, one row a point.\n\n\
                   Exit status: 0 answered, 1 a check failed, 2 bad input, 3 numerical failure.\n\n\
                   Examples:\n  dpbounds bound max-info gaussian --n 60000 --sigma 50 --beta 0.025\n  \
-                  dpbounds calibrate --n 1e6 --batch 1e6 --steps 252 --sampler full --relation zero-out \\\n      --epsilon 1 --delta 1e-6\n  dpbounds reproduce --out reproduction"
+                  dpbounds calibrate --n 1e4 --batch 100 --steps 1000 --epsilon 1 --delta 1e-5\n  \
+                  dpbounds account --n 1e4 --batch 100 --steps 1000 --kappa 1.5 --delta 1e-5\n  dpbounds reproduce --out reproduction"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -42,8 +48,13 @@ enum Command {
     /// Evaluate a bound: max-information, PAC-Bayes, KAN rates
     #[command(subcommand)]
     Bound(bound::BoundCommand),
-    /// Find the noise that meets (epsilon, delta) without an accountant
+    /// Find the noise for (epsilon, delta), or the longest run or largest batch for a noise
     Calibrate(calibrate::Calibrate),
+    /// Find the privacy that a noise gives: epsilon at delta, or delta at epsilon
+    Account(account::Account),
+    /// Audit a claimed noise: certified, violated with a witness, or undecided
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Answer JSON Lines queries from a file or standard input, or list the catalogue
     Eval(eval::Eval),
     /// Draw a figure, or list the figures
@@ -65,6 +76,8 @@ impl Cli {
         match self.command {
             Command::Bound(command) => command.run(),
             Command::Calibrate(command) => command.run(),
+            Command::Account(command) => command.run(),
+            Command::Audit(command) => command.run(),
             Command::Eval(command) => command.run(),
             Command::Figure(command) => command.run(),
             Command::Reproduce(command) => command.run(),

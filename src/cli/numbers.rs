@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use dpbounds_bounds::domain::whole;
+
 /// Largest number of values of one option.
 const MAX_VALUES: u64 = 1_000_000;
 
@@ -26,7 +28,11 @@ impl Sweep {
     }
 }
 
-fn number(text: &str) -> Result<f64, String> {
+/// Reads one finite number.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn number(text: &str) -> Result<f64, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("a value is empty; write a number such as 60000 or 6e4".into());
@@ -41,6 +47,16 @@ fn number(text: &str) -> Result<f64, String> {
         return Err(format!("{text} is not a finite double (the largest is 1.8e308)"));
     }
     Ok(value)
+}
+
+/// Reads one whole number such as 1000 or 1e3.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn count(text: &str) -> Result<u64, String> {
+    whole("the number", number(text)?).map_err(|_| {
+        format!("{text} is out of range: give a whole number from 0 to 9007199254740992 (2^53)")
+    })
 }
 
 fn points(text: &str) -> Result<u64, String> {

@@ -9,7 +9,9 @@ use dpbounds_figures::all;
 
 use super::figure::draw;
 use super::{Failure, OutputOptions};
-use crate::output::{Cell, Format, Records, display, provenance, write_bytes, write_records};
+use crate::output::{
+    Cell, Format, Records, display, display_side, provenance, write_bytes, write_records,
+};
 
 /// Recompute the published tables and redraw the figures.
 #[derive(Debug, Args)]
@@ -146,6 +148,7 @@ fn markdown(records: &Records) -> String {
             .iter()
             .map(|cell| match cell {
                 Cell::Number(number) => display(*number),
+                Cell::Bound(number, side) => display_side(*number, *side),
                 Cell::Text(text) => text.clone(),
                 Cell::Flag(flag) => if *flag { "yes" } else { "**NO**" }.into(),
                 Cell::Empty => String::new(),

@@ -31,8 +31,9 @@ pub(super) fn answers(answers: &[Answer]) -> Result<String, Failure> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let Some(first) = answers.first() else { return Ok(String::new()) };
     let names = first.inputs.iter().map(|(name, _)| name.as_str());
-    writer.write_record(names.chain(COLUMNS)).map_err(fault)?;
-    for Answer { inputs, bound } in answers {
+    let derived = first.derived.iter().map(|derived| derived.name);
+    writer.write_record(names.chain(COLUMNS).chain(derived)).map_err(fault)?;
+    for Answer { inputs, bound, derived, .. } in answers {
         let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
         let inputs = inputs.iter().map(|(_, input)| match input {
             Input::Number(number) => number.to_string(),
@@ -50,7 +51,8 @@ pub(super) fn answers(answers: &[Answer]) -> Result<String, Failure> {
             bound.source.statement.to_string(),
             bound.reason.as_deref().unwrap_or_default().to_owned(),
         ];
-        writer.write_record(inputs.chain(rest)).map_err(fault)?;
+        let derived = derived.iter().map(|derived| number(derived.value));
+        writer.write_record(inputs.chain(rest).chain(derived)).map_err(fault)?;
     }
     finish(writer)
 }

@@ -25,8 +25,19 @@ impl Serialize for Answer {
             inputs: Inputs<'a>,
             #[serde(flatten)]
             bound: &'a dpbounds_bounds::Bound,
+            #[serde(skip_serializing_if = "Map::is_empty")]
+            derived: Map<String, Value>,
+            #[serde(skip_serializing_if = "<[String]>::is_empty")]
+            notes: &'a [String],
         }
-        Row { inputs: Inputs(&self.inputs), bound: &self.bound }.serialize(serializer)
+        let derived = self.derived.iter().map(|one| (one.name.to_owned(), one.value.into()));
+        Row {
+            inputs: Inputs(&self.inputs),
+            bound: &self.bound,
+            derived: derived.collect(),
+            notes: &self.notes,
+        }
+        .serialize(serializer)
     }
 }
 

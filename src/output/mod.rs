@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use dpbounds_bounds::Bound;
 
-pub use numbers::{display, display_bound};
+pub use numbers::{display, display_bound, display_exact, display_side};
 pub use records::{Cell, Records};
 
 use crate::cli::{Failure, command_line};
@@ -48,6 +48,15 @@ pub enum Input {
     Word(String),
 }
 
+impl std::fmt::Display for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => f.write_str(&display_exact(*number)),
+            Self::Word(word) => f.write_str(word),
+        }
+    }
+}
+
 /// A bound and the inputs it answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -55,6 +64,38 @@ pub struct Answer {
     pub inputs: Vec<(String, Input)>,
     /// The answer.
     pub bound: Bound,
+    /// Numbers that follow from this answer and others.
+    pub derived: Vec<Derived>,
+    /// What a reader must know besides, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl Answer {
+    /// An answer that stands for itself.
+    #[must_use]
+    pub fn new(inputs: Vec<(String, Input)>, bound: Bound) -> Self {
+        Self { inputs, bound, derived: Vec::new(), notes: Vec::new() }
+    }
+}
+
+/// A number that follows from several answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Derived {
+    /// Name of its column.
+    pub name: &'static str,
+    /// The number, if it is proven.
+    pub value: Option<f64>,
+    /// Whether it is a proven upper bound, shown rounded up, or a lower one, shown rounded down.
+    pub side: Side,
+}
+
+/// The side on which a bound stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// From above.
+    Upper,
+    /// From below.
+    Lower,
 }
 
 /// Version and command line, for files.
@@ -68,8 +109,26 @@ pub fn provenance() -> String {
 /// # Errors
 /// [`Failure`] if the output cannot be written.
 pub fn write_answers(answers: &[Answer], options: &OutputOptions) -> Result<(), Failure> {
+    write_answers_with(answers, &[], options)
+}
+
+/// Writes answers in the wanted format; `remarks` on all of them are lines under a table, and go to
+/// standard error beside the other formats.
+///
+/// # Errors
+/// [`Failure`] if the output cannot be written.
+pub fn write_answers_with(
+    answers: &[Answer],
+    remarks: &[String],
+    options: &OutputOptions,
+) -> Result<(), Failure> {
+    if options.format != Format::Table {
+        for remark in remarks {
+            writeln!(anstream::stderr(), "note: {remark}")?;
+        }
+    }
     let text = match options.format {
-        Format::Table => table::answers(answers),
+        Format::Table => table::answers(answers) + &table::remarks(remarks),
         Format::Json => json::answers(answers)?,
         Format::Csv => csv::answers(answers)?,
     };
@@ -89,7 +148,11 @@ pub fn write_records(records: &Records, options: &OutputOptions) -> Result<(), F
     write_text(text, options)
 }
 
-fn write_text(text: String, options: &OutputOptions) -> Result<(), Failure> {
+/// Writes a text that is complete, with its provenance at the head of a file.
+///
+/// # Errors
+/// [`Failure`] if the output cannot be written.
+pub fn write_text(text: String, options: &OutputOptions) -> Result<(), Failure> {
     let Some(path) = &options.output else {
         return write_bytes(text.as_bytes(), None);
     };

@@ -2,6 +2,8 @@
 
 use dpbounds_bounds::Bound;
 
+use super::Side;
+
 const DIGITS: usize = 6;
 
 /// Six significant digits, rounded to nearest.
@@ -10,15 +12,37 @@ pub fn display(value: f64) -> String {
     layout(&format!("{value:.*e}", DIGITS - 1))
 }
 
-/// The value of a bound in six digits: upper bounds are rounded up, lower bounds down.
+/// A given number, with all its digits.
+#[must_use]
+pub fn display_exact(number: f64) -> String {
+    if number != 0.0 && !(1e-4..1e10).contains(&number.abs()) {
+        format!("{number:e}")
+    } else {
+        number.to_string()
+    }
+}
+
+/// The value of a bound in six digits: upper bounds are rounded up, lower bounds down. Counts have all
+/// their digits.
 #[must_use]
 pub fn display_bound(bound: &Bound) -> String {
     match (bound.value, bound.upper, bound.lower) {
         (None, ..) => "none".into(),
+        (Some(value), ..) if matches!(&*bound.unit, "count" | "records") => value.to_string(),
         (Some(value), Some(_), None) => directed(value, true),
         (Some(value), None, Some(_)) => directed(value, false),
+        // The value is the upper side of a bracket.
+        (Some(value), Some(upper), Some(lower)) if value == upper && lower < value => {
+            directed(value, true)
+        }
         (Some(value), ..) => display(value),
     }
+}
+
+/// A side of a bound in six digits, on the safe side.
+#[must_use]
+pub fn display_side(value: f64, side: Side) -> String {
+    directed(value, side == Side::Upper)
 }
 
 /// Rounds in one direction; differences below 1e-13 of the value count as rounding noise.

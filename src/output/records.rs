@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::Side;
+
 /// A cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
@@ -9,6 +11,8 @@ pub enum Cell {
     Text(String),
     /// A number.
     Number(f64),
+    /// A proven side of a number, rounded in its direction for people.
+    Bound(f64, Side),
     /// Yes or no.
     Flag(bool),
     /// Nothing.
@@ -50,6 +54,7 @@ impl Cell {
         match self {
             Self::Text(text) => text.clone(),
             Self::Number(number) => super::display(*number),
+            Self::Bound(number, side) => super::display_side(*number, *side),
             Self::Flag(true) => "yes".into(),
             Self::Flag(false) => "NO".into(),
             Self::Empty => "-".into(),
@@ -59,7 +64,7 @@ impl Cell {
     pub(super) fn for_csv(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Number(number) => number.to_string(),
+            Self::Number(number) | Self::Bound(number, _) => number.to_string(),
             Self::Flag(flag) => flag.to_string(),
             Self::Empty => String::new(),
         }
@@ -68,7 +73,7 @@ impl Cell {
     pub(super) fn for_json(&self) -> Value {
         match self {
             Self::Text(text) => text.as_str().into(),
-            Self::Number(number) => (*number).into(),
+            Self::Number(number) | Self::Bound(number, _) => (*number).into(),
             Self::Flag(flag) => (*flag).into(),
             Self::Empty => Value::Null,
         }

@@ -6,8 +6,10 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use dpbounds_bounds::{Bound, Text, Warrant};
 
-use super::{Answer, Cell, Input, Records, display, display_bound};
+use super::{Answer, Cell, Derived, Input, Records, Side, display, display_bound, display_side};
 
+/// Sides closer than this, relatively, are the same number.
+const SAME: f64 = 1.001e-9;
 const TITLE: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -49,22 +51,6 @@ fn lines(table: &Table) -> String {
     text
 }
 
-fn input_text(input: &Input) -> String {
-    match input {
-        Input::Number(number) => exact(*number),
-        Input::Word(word) => word.clone(),
-    }
-}
-
-/// An input as it was given.
-fn exact(number: f64) -> String {
-    if number != 0.0 && !(1e-4..1e10).contains(&number.abs()) {
-        format!("{number:e}")
-    } else {
-        number.to_string()
-    }
-}
-
 fn source(bound: &Bound) -> String {
     format!("{}, {}", bound.source.work, bound.source.statement)
 }
@@ -78,7 +64,7 @@ pub(super) fn answers(answers: &[Answer]) -> String {
 }
 
 /// One answer in full.
-fn one(Answer { inputs, bound }: &Answer) -> String {
+fn one(Answer { inputs, bound, derived, notes }: &Answer) -> String {
     let mut text = String::new();
     let value = display_bound(bound);
     let unit = if bound.value.is_some() { format!(" {}", bound.unit) } else { String::new() };
@@ -89,13 +75,82 @@ fn one(Answer { inputs, bound }: &Answer) -> String {
         let _ = writeln!(text, "  {}", styled(BAD, reason));
     }
     let _ = writeln!(text, "  {}", source(bound));
-    let inputs: Vec<_> =
-        inputs.iter().map(|(name, input)| format!("{name} = {}", input_text(input))).collect();
+    let inputs: Vec<_> = inputs.iter().map(|(name, input)| format!("{name} = {input}")).collect();
     let _ = writeln!(text, "  {}", inputs.join(", "));
+    for line in bracket(bound).iter().chain(notes) {
+        let _ = writeln!(text, "  {line}");
+    }
+    text.push_str(&derivations(derived));
     text.push_str(&terms(bound));
     text.push_str(&checks(bound));
     text.push_str(&alternatives(bound));
     text
+}
+
+/// The lower side where it says more than the value.
+fn lower_side(bound: &Bound) -> Option<f64> {
+    let lower = bound.lower.filter(|_| bound.upper.is_some() || bound.value.is_none())?;
+    let says_more = match bound.value {
+        Some(value) => (value - lower).abs() > SAME * value.abs(),
+        None => lower > 0.0,
+    };
+    says_more.then_some(lower)
+}
+
+/// How far the value may be from the truth, in words.
+fn bracket(bound: &Bound) -> Option<String> {
+    let lower = lower_side(bound)?;
+    let shown = display_side(lower, Side::Lower);
+    let name = bound.quantity.replace('_', " ");
+    let Some(value) = bound.value else {
+        return Some(format!("{name} below {shown} is proven impossible"));
+    };
+    let gap = if lower > 0.0 {
+        format!(" (gap {})", percent(value / lower - 1.0))
+    } else {
+        String::new()
+    };
+    Some(if name == "kappa" && lower <= 0.0 {
+        "no positive noise is proven insufficient".into()
+    } else if name == "kappa" {
+        format!("smaller noise than {shown} is proven insufficient{gap}")
+    } else {
+        format!("proven bracket: [{shown}, {}]{gap}", display_bound(bound))
+    })
+}
+
+/// A share in two or three digits.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        0.1..10.0 => format!("{percent:.1} %"),
+        10.0..1000.0 => format!("{percent:.0} %"),
+        1000.0.. => format!("factor {}", display_side(share + 1.0, Side::Upper)),
+        _ => "below 0.1 %".into(),
+    }
+}
+
+fn derivations(derived: &[Derived]) -> String {
+    if derived.is_empty() {
+        return String::new();
+    }
+    let mut table = new_table(&["compared with lambda = 0", "value", ""]);
+    for one in derived {
+        let side = if one.side == Side::Upper { "at most" } else { "never below" };
+        table.add_row([one.name, &derived_text(one), side]);
+    }
+    right(&mut table, &[1]);
+    format!("\n{}", lines(&table))
+}
+
+fn derived_text(derived: &Derived) -> String {
+    derived.value.map_or_else(|| "-".into(), |value| display_side(value, derived.side))
+}
+
+/// Lines under a table.
+pub(super) fn remarks(remarks: &[String]) -> String {
+    let lines: String = remarks.iter().map(|remark| format!("{remark}\n")).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 fn warrant(bound: &Bound) -> String {
@@ -115,7 +170,11 @@ fn terms(bound: &Bound) -> String {
     // Where the terms break down another quantity (the complexity behind a risk) shares refer to their sum.
     let whole = if (sum - total).abs() <= 1e-9 * total.abs() { total } else { sum };
     if whole == sum && whole != total {
-        table = new_table(&["term of the complexity (nats per record)", "value", "share"]);
+        let title = match &*bound.quantity {
+            "risk" => "term of the complexity (nats per record)",
+            _ => "delta of each order (probability)",
+        };
+        table = new_table(&[title, "value", "share"]);
     }
     for term in &bound.terms {
         let share =
@@ -186,6 +245,12 @@ fn grid(answers: &[Answer]) -> String {
     } else {
         format!("{} ({})", first.bound.quantity, first.bound.unit)
     });
+    let brackets = answers.iter().any(|answer| lower_side(&answer.bound).is_some());
+    if brackets {
+        headers.push("lower".into());
+    }
+    headers.extend(first.derived.iter().map(|derived| derived.name.to_owned()));
+    let numbers_until = headers.len();
     if mixed {
         headers.push("quantity (unit)".into());
     }
@@ -195,9 +260,14 @@ fn grid(answers: &[Answer]) -> String {
         headers.push("reason".into());
     }
     let mut table = new_table(&headers);
-    for Answer { inputs, bound } in answers {
-        let mut row: Vec<String> = inputs.iter().map(|(_, input)| input_text(input)).collect();
+    for Answer { inputs, bound, derived, .. } in answers {
+        let mut row: Vec<String> = inputs.iter().map(|(_, input)| input.to_string()).collect();
         row.push(display_bound(bound));
+        if brackets {
+            let lower = bound.lower.filter(|lower| bound.value.is_some() || *lower > 0.0);
+            row.push(lower.map_or_else(|| "-".into(), |lower| display_side(lower, Side::Lower)));
+        }
+        row.extend(derived.iter().map(derived_text));
         if mixed {
             row.push(format!("{} ({})", bound.quantity, bound.unit));
         }
@@ -214,10 +284,16 @@ fn grid(answers: &[Answer]) -> String {
         .enumerate()
         .filter(|(_, (_, input))| matches!(input, Input::Number(_)))
         .map(|(index, _)| index)
-        .chain([first.inputs.len()])
+        .chain(first.inputs.len()..numbers_until)
         .collect();
     right(&mut table, &numbers);
-    lines(&table)
+    let mut notes: Vec<String> = Vec::new();
+    for note in answers.iter().flat_map(|answer| &answer.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    lines(&table) + &remarks(&notes)
 }
 
 pub(super) fn records(records: &Records) -> String {
@@ -227,8 +303,9 @@ pub(super) fn records(records: &Records) -> String {
     for row in &records.rows {
         table.add_row(shown.iter().map(|&index| row[index].for_people()));
     }
-    let is_number =
-        |index: usize| records.rows.iter().any(|row| matches!(row[index], Cell::Number(_)));
+    let is_number = |index: usize| {
+        records.rows.iter().any(|row| matches!(row[index], Cell::Number(_) | Cell::Bound(..)))
+    };
     let numbers: Vec<usize> = (0..shown.len()).filter(|&place| is_number(shown[place])).collect();
     right(&mut table, &numbers);
     lines(&table)

@@ -113,6 +113,14 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    pub(super) fn optional_count(&self, name: &'static str) -> Result<Option<u64>> {
+        self.find(name).map(|_| self.count(name)).transpose()
+    }
+
+    pub(super) fn optional_word(&self, name: &'static str) -> Result<Option<&'a str>> {
+        self.find(name).map(|_| self.word(name)).transpose()
+    }
+
     /// `beta`, or `log_beta` in its place.
     pub(super) fn level(&self) -> Result<FailureLevel> {
         self.level_named("beta")

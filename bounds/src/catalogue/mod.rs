@@ -9,12 +9,15 @@
 //! # Ok::<(), dpbounds_bounds::BoundError>(())
 //! ```
 
+mod accountant;
 mod arguments;
+mod correlated;
 mod kan;
 mod max_information;
 mod pac_bayes;
 mod parameters;
 mod privacy;
+mod replay;
 
 pub use arguments::{Arguments, Value};
 pub use parameters::{Kind, Parameter};
@@ -61,8 +64,14 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     SUBJECTS.iter().flat_map(|subject| subject.iter())
 }
 
-const SUBJECTS: [&[Entry]; 4] =
-    [max_information::ENTRIES, pac_bayes::ENTRIES, privacy::ENTRIES, kan::ENTRIES];
+const SUBJECTS: [&[Entry]; 6] = [
+    max_information::ENTRIES,
+    pac_bayes::ENTRIES,
+    privacy::ENTRIES,
+    accountant::ENTRIES,
+    correlated::ENTRIES,
+    kan::ENTRIES,
+];
 
 /// The entry with this name.
 #[must_use]

@@ -146,6 +146,27 @@ pub(super) const GRID_B: Parameter = number("b", "points per nat", "> 0");
 pub(super) const NOISE_MULTIPLIER: Parameter =
     number("noise_multiplier", "noise / sensitivity", "> 0").or(&["sigma"]);
 pub(super) const MU: Parameter = number("mu", "sensitivity / noise", ">= 0");
+pub(super) const RUN_NOISE: Parameter =
+    number("noise_multiplier", "noise / sensitivity", ">= 0").or(&["sigma"]);
+pub(super) const SAMPLING_RATE: Parameter =
+    number("sampling_rate", "probability", "[0, 1]").or(&["r", "q", "rate"]);
+/// A run of no steps releases nothing.
+pub(super) const RUN_STEPS: Parameter = Parameter { range: "0 to 2^53", ..STEPS };
+pub(super) const RENYI_ORDER: Parameter = number("order", "1", "> 1").or(&["alpha"]);
+pub(super) const FIXED_SIZE_ORDER: Parameter =
+    Parameter { range: "greater than 1, at most 1e6", ..RENYI_ORDER };
+pub(super) const REPLICAS: Parameter =
+    Parameter { range: "1 to 1000", ..count("alpha", "moment order").or(&["order"]) };
+/// Of a pair at sensitivity 1, where κ and the noise multiplier are the same.
+pub(super) const PAIR_KAPPA: Parameter =
+    number("kappa", "noise / sensitivity", "> 0").or(&["noise_multiplier", "sigma"]);
+pub(super) const OUTPUTS: Parameter = list("x", "finite, one for each step");
+pub(super) const PAIR_ORDER: Parameter = word("order", "both (default), forward or reverse");
+pub(super) const POSITION_SPACING: Parameter =
+    number("spacing", "noise standard deviations", "[0.05, 1]").or(&["h_c_over_kappa"]);
+pub(super) const RATIO_SPACING: Parameter = number("h_L", "nats", "> 0");
+pub(super) const METHOD: Parameter =
+    word("method", "auto (default), closed-form, l1, l1b, l2, l2t, l2td, l3, rdp or pld");
 pub(super) const PARTICIPATIONS: Parameter = count("participations", "steps").or(&["k"]);
 pub(super) const SAMPLER: Parameter = word("sampler", "poisson, fixed, full or stream");
 pub(super) const RELATION: Parameter = word("relation", "add-remove, zero-out or replace-one");

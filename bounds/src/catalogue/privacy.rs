@@ -1,28 +1,12 @@
-//! Privacy calibrations by name.
+//! The Gaussian mechanism and the closed-form calibrations by name.
 
 use super::parameters::*;
-use super::{Arguments, Entry, entry};
-use crate::error::Result;
-use crate::privacy::{
-    Effort, Plan, Target, calibrate, closed_form, gaussian, participation_norm,
-};
+use super::{Entry, entry};
+use crate::privacy::{closed_form, gaussian, participation_norm};
 use crate::warrant::{Bound, Quantity, Source};
 
 const KAN_PAPER: &str = "arXiv 2605.12648";
 const BALLE_WANG: &str = "Balle and Wang 2018";
-
-fn plan(a: &Arguments<'_>) -> Result<Bound> {
-    let plan = Plan {
-        n: a.count("n")?,
-        batch: a.count("batch")?,
-        steps: a.count("steps")?,
-        lambda: a.optional_number("lambda")?.unwrap_or(0.0),
-        sampler: a.word("sampler")?.parse()?,
-        relation: a.word("relation")?.parse()?,
-    };
-    let target = Target { epsilon: a.number("epsilon")?, delta: a.number("delta")? };
-    calibrate(&plan, target, &Effort::default())
-}
 
 const RUN: &[Parameter] = &[N, KAN_BATCH, STEPS, POSITIVE_EPSILON, OPEN_DELTA];
 const CORRELATED_RUN: &[Parameter] =
@@ -76,21 +60,5 @@ pub(super) const ENTRIES: &[Entry] = &[
             let source = Source::new("ours", "largest participation (docs/theory/privacy.md)");
             Bound::exact(Quantity { name: "participation_norm", unit: "1" }, value, source)
         },
-    ),
-    entry(
-        "calibrate_kappa",
-        "smallest proven kappa without an accountant",
-        &[
-            N,
-            KAN_BATCH,
-            STEPS,
-            POSITIVE_EPSILON,
-            OPEN_DELTA,
-            UNIT_CORRELATION.optional(),
-            SAMPLER,
-            RELATION,
-        ],
-        "docs/theory/privacy.md",
-        plan,
     ),
 ];

@@ -77,10 +77,15 @@ pub fn audit(plan: &Plan, kappa: f64, target: Target, effort: &Effort<'_>) -> Re
     let target = target.check()?;
     domain::positive(KAPPA.name, kappa)?;
     let route = route(plan)?;
-    let effort = Effort { method: Method::Auto, ..*effort };
     let Target { epsilon, delta } = target;
-    let spent = account(plan, kappa, Question::EpsilonAt { delta }, &effort)?;
-    let reached = account(plan, kappa, Question::DeltaAt { epsilon }, &effort)?;
+    let auto = Effort { method: Method::Auto, ..*effort };
+    // Loose and instant first: closed forms often leave so much room that it certifies them.
+    let cheap = Effort { method: Method::L1b, ..*effort };
+    let mut spent = account(plan, kappa, Question::EpsilonAt { delta }, &cheap)?;
+    if plan.lambda == 0.0 || !spent.upper.is_some_and(|upper| upper <= epsilon) {
+        spent = account(plan, kappa, Question::EpsilonAt { delta }, &auto)?;
+    }
+    let reached = account(plan, kappa, Question::DeltaAt { epsilon }, &cheap)?;
     let mut epsilon_lower = spent.lower.unwrap_or(0.0);
     let mut delta_lower = reached.lower.unwrap_or(0.0);
     if !matches!(route, Route::Gaussian { .. }) {
@@ -91,6 +96,10 @@ pub fn audit(plan: &Plan, kappa: f64, target: Target, effort: &Effort<'_>) -> Re
             delta_lower = delta_lower.max(step.delta(epsilon));
         }
     }
+    if plan.lambda == 0.0 {
+        let tight = account(plan, kappa, Question::DeltaAt { epsilon }, &auto)?;
+        delta_lower = delta_lower.max(tight.lower.unwrap_or(0.0));
+    }
     let certified = spent.upper.is_some_and(|upper| upper <= epsilon)
         || reached.upper.is_some_and(|upper| upper <= delta);
     let verdict = if certified {
@@ -100,7 +109,7 @@ pub fn audit(plan: &Plan, kappa: f64, target: Target, effort: &Effort<'_>) -> Re
     } else {
         Verdict::Undecided
     };
-    let sufficient = calibrate(plan, target, &effort)?.value;
+    let sufficient = calibrate(plan, target, &auto)?.value;
     Ok(Audit {
         kappa,
         verdict,

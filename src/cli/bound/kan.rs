@@ -102,7 +102,7 @@ pub struct Rate {
     output: OutputOptions,
 }
 
-type Row = (&'static str, fn(&Point<'_>) -> Result<Bound, BoundError>);
+type Row = (&'static str, fn(&Point) -> Result<Bound, BoundError>);
 
 impl Rate {
     fn run(self) -> Result<(), Failure> {
@@ -114,7 +114,7 @@ impl Rate {
                         |name: &str, text: &str| (name.to_owned(), Input::Word(text.to_owned()));
                     let inputs =
                         vec![word("measured", slope.measured), word("against", slope.against)];
-                    Ok(Answer { inputs, bound: slope.as_rate()? })
+                    Ok(Answer::new(inputs, slope.as_rate()?))
                 })
                 .collect();
             return write_answers(&answers?, &self.output);
@@ -193,7 +193,7 @@ impl Rate {
     }
 }
 
-fn run(point: &Point<'_>) -> Result<Run, BoundError> {
+fn run(point: &Point) -> Result<Run, BoundError> {
     let batch = point.count("batch")?;
     Ok(Run {
         gamma: point.number("gamma")?,
@@ -209,7 +209,7 @@ fn run(point: &Point<'_>) -> Result<Run, BoundError> {
     })
 }
 
-fn scenario(point: &Point<'_>) -> Result<Scenario, BoundError> {
+fn scenario(point: &Point) -> Result<Scenario, BoundError> {
     Ok(Scenario {
         n: point.count("n")?,
         gamma: point.number("gamma")?,
@@ -219,6 +219,6 @@ fn scenario(point: &Point<'_>) -> Result<Scenario, BoundError> {
 }
 
 /// The scenario of a rate that uses neither dimension nor privacy.
-fn noiseless(point: &Point<'_>) -> Result<Scenario, BoundError> {
+fn noiseless(point: &Point) -> Result<Scenario, BoundError> {
     Ok(Scenario { n: point.count("n")?, gamma: point.number("gamma")?, dimension: 1, epsilon: 1.0 })
 }

@@ -137,7 +137,7 @@ impl PacBayes {
     }
 }
 
-fn certificate(point: &Point<'_>, form: Option<Form>) -> Result<Bound, BoundError> {
+fn certificate(point: &Point, form: Option<Form>) -> Result<Bound, BoundError> {
     let (risk, sampled) = empirical_risk(point)?;
     let delta = point.number("delta")?;
     if sampled + delta >= 1.0 {
@@ -177,7 +177,7 @@ fn certificate(point: &Point<'_>, form: Option<Form>) -> Result<Bound, BoundErro
 }
 
 /// The empirical risk and the failure probability of its estimate.
-fn empirical_risk(point: &Point<'_>) -> Result<(f64, f64), BoundError> {
+fn empirical_risk(point: &Point) -> Result<(f64, f64), BoundError> {
     if point.get("errors").is_none() {
         return Ok((point.number("risk")?, 0.0));
     }
@@ -187,7 +187,7 @@ fn empirical_risk(point: &Point<'_>) -> Result<(f64, f64), BoundError> {
 }
 
 /// The divergence, the penalty of a prior grid, and a note on the prior used.
-fn divergence(point: &Point<'_>) -> Result<(Option<f64>, f64, Option<String>), BoundError> {
+fn divergence(point: &Point) -> Result<(Option<f64>, f64, Option<String>), BoundError> {
     let Some(posterior) = point.get("posterior_variance") else {
         return Ok((point.get("kl"), 0.0, None));
     };

@@ -111,12 +111,11 @@ impl Accountant {
     }
 
     /// The width confined to what the transforms can hold; `true` if it was confined from below.
-    fn confined(&self, width: f64, log_tail: f64, outlooks: &[Outlook]) -> (f64, bool) {
-        let (low, high) = self.step.loss_range(log_tail);
-        let window = outlooks.iter().map(|outlook| outlook.window).fold(0.0, f64::max);
+    fn confined(&self, width: f64, side: Side, log_tail: f64, outlook: &Outlook) -> (f64, bool) {
+        let range = self.step.loss_range(side, outlook.order, log_tail);
         #[allow(clippy::cast_precision_loss)] // 2^23
-        let finest = 1.05 * window.max(high - low) / LARGEST as f64;
-        let coarsest = ((high - low) / 48.0).min(30.0).max(finest);
+        let finest = 1.05 * outlook.window.max(range) / LARGEST as f64;
+        let coarsest = (range / 48.0).min(30.0).max(finest);
         (width.clamp(finest, coarsest), width <= finest)
     }
 
@@ -131,6 +130,21 @@ impl Accountant {
 
     /// The bound of one order on one side, trivial if the window does not fit.
     fn evaluate(
+        &mut self,
+        single: &LossDistribution,
+        outlook: &Outlook,
+        goal: Goal,
+    ) -> Result<f64> {
+        let value = self.evaluate_lattice(single, outlook, goal)?;
+        let largest = self.count * self.step.largest_loss(outlook.order);
+        Ok(match (single.side, goal) {
+            (Side::Upper, Goal::EpsilonAt(_)) => value.min(largest),
+            (Side::Upper, Goal::DeltaAt(epsilon)) if epsilon >= largest => 0.0,
+            _ => value,
+        })
+    }
+
+    fn evaluate_lattice(
         &mut self,
         single: &LossDistribution,
         outlook: &Outlook,
@@ -168,56 +182,30 @@ impl Accountant {
         })
     }
 
-    /// The bound of one side: the larger of `orders`, by order.
-    pub fn side(
-        &mut self,
-        side: Side,
-        orders: &[Order],
-        goal: Goal,
-        tolerance: f64,
-    ) -> Result<f64> {
+    /// The bound of one side: the larger of `orders`.
+    fn side(&mut self, side: Side, orders: &[Order], goal: Goal, tolerance: f64) -> Result<f64> {
         let log_tail = self.tail_for(side, orders, goal);
-        let mut outlooks: Vec<Outlook> =
-            orders.iter().map(|&order| self.outlook(side, order, goal, log_tail)).collect();
-        let width = self.common_width(&outlooks, goal, tolerance);
-        let (mut width, _) = self.confined(width, log_tail, &outlooks);
-        let mut lattice = Lattice::new(self.step, width, log_tail);
-        let mut singles: Vec<LossDistribution> =
-            orders.iter().map(|&order| lattice.distribution(side, order)).collect();
-        // The sketch of a profile is one of another pair; the lattice itself says more.
-        let rough = side == Side::Upper && self.step.sketch_is_rough();
-        for _ in 0..if rough { 3 } else { 0 } {
-            outlooks = orders
-                .iter()
-                .zip(&singles)
-                .map(|(&order, single)| self.outlook_of(Sketch::of_lattice(single), order, goal))
-                .collect();
-            let suited = self.common_width(&outlooks, goal, tolerance);
-            let (suited, _) = self.confined(suited, log_tail, &outlooks);
-            if suited > 0.7 * width {
-                break;
-            }
-            width = suited;
-            lattice = Lattice::new(self.step, width, log_tail);
-            singles = orders.iter().map(|&order| lattice.distribution(side, order)).collect();
-        }
         let mut largest = 0.0_f64;
-        for (single, outlook) in singles.iter().zip(&outlooks) {
-            largest = largest.max(self.evaluate(single, outlook, goal)?);
+        for &order in orders {
+            let mut outlook = self.outlook(side, order, goal, log_tail);
+            let suited = self.width(&outlook, goal, tolerance);
+            let (mut width, _) = self.confined(suited, side, log_tail, &outlook);
+            let mut single = Lattice::new(self.step, order, width, log_tail).distribution(side);
+            // The sketch of a profile is one of another pair; the lattice itself says more.
+            let rough = side == Side::Upper && self.step.sketch_is_rough();
+            for _ in 0..if rough { 3 } else { 0 } {
+                outlook = self.outlook_of(Sketch::of_lattice(&single), order, goal);
+                let suited = self.width(&outlook, goal, tolerance);
+                let (suited, _) = self.confined(suited, side, log_tail, &outlook);
+                if suited > 0.7 * width {
+                    break;
+                }
+                width = suited;
+                single = Lattice::new(self.step, order, width, log_tail).distribution(side);
+            }
+            largest = largest.max(self.evaluate(&single, &outlook, goal)?);
         }
         Ok(largest)
-    }
-
-    /// The width that suits the order with the larger result.
-    fn common_width(&self, outlooks: &[Outlook], goal: Goal, tolerance: f64) -> f64 {
-        let size = |outlook: &Outlook| match goal {
-            Goal::EpsilonAt(_) => outlook.saddle.epsilon,
-            Goal::DeltaAt(_) => outlook.saddle.log_delta,
-        };
-        outlooks
-            .iter()
-            .max_by(|a, b| size(a).total_cmp(&size(b)))
-            .map_or(1.0, |outlook| self.width(outlook, goal, tolerance))
     }
 
     /// The upper side of the larger order.
@@ -271,47 +259,70 @@ impl Accountant {
         Ok(Bracket { lower: lower.min(upper), upper })
     }
 
-    fn look(&self, orders: &[Order], goal: Goal, log_tail: f64) -> Vec<Outlook> {
-        orders.iter().map(|&order| self.outlook(Side::Upper, order, goal, log_tail)).collect()
-    }
-
     /// Two sides of one pair, refined until the bracket is narrow.
     fn refined(&mut self, orders: &[Order], goal: Goal, tolerance: f64) -> Result<Bracket> {
         let mut log_tail = self.tail_for(Side::Upper, orders, goal);
-        let mut outlooks = self.look(orders, goal, log_tail);
-        let mut width = self.common_width(&outlooks, goal, tolerance / 2.0);
-        let mut uppers = vec![f64::INFINITY; outlooks.len()];
+        let mut tracks = Vec::with_capacity(orders.len());
+        for &order in orders {
+            let outlook = self.outlook(Side::Upper, order, goal, log_tail);
+            let width = self.width(&outlook, goal, tolerance / 2.0);
+            let mut track =
+                Track { outlook, width, last: false, upper: f64::INFINITY, lattice: None };
+            self.follow(&mut track, goal, log_tail)?;
+            tracks.push(track);
+        }
         let mut lower = 0.0_f64;
         loop {
-            let (confined, last) = self.confined(width, log_tail, &outlooks);
-            let mut lattice = Lattice::new(self.step, confined, log_tail);
-            for (upper, outlook) in uppers.iter_mut().zip(&outlooks) {
-                let single = lattice.distribution(Side::Upper, outlook.order);
-                *upper = upper.min(self.evaluate(&single, outlook, goal)?);
-            }
-            let upper = uppers.iter().copied().fold(0.0, f64::max);
+            let upper = tracks.iter().map(|track| track.upper).fold(0.0, f64::max);
             // The order with the smaller upper side can hardly have the larger lower side.
-            let leading = uppers.iter().position(|&side| side == upper).unwrap_or(0);
-            let outlook = &outlooks[leading];
-            let single = lattice.distribution(Side::Lower, outlook.order);
-            let side = self.evaluate(&single, outlook, goal)?;
-            lower = lower.max(side.min(upper));
+            let Some(leading) = tracks.iter_mut().find(|track| track.upper == upper) else {
+                return Ok(Bracket { lower, upper });
+            };
+            if let Some(mut lattice) = leading.lattice.take() {
+                let single = lattice.distribution(Side::Lower);
+                let side = self.evaluate(&single, &leading.outlook, goal)?;
+                lower = lower.max(side.min(upper));
+            }
             let bracket = Bracket { lower, upper };
             let excess = bracket.relative_width() / tolerance;
             let negligible = match goal {
-                Goal::EpsilonAt(_) => upper < 1e-6 * outlook.saddle.deviation,
+                Goal::EpsilonAt(_) => upper < 1e-6 * leading.outlook.saddle.deviation,
                 Goal::DeltaAt(_) => upper < 1e-290,
             };
-            if excess <= 1.0 || last || negligible {
+            if excess <= 1.0 || leading.last || negligible {
                 return Ok(bracket);
             }
-            width = confined * (0.8 / excess.sqrt()).clamp(0.2, 0.7);
+            leading.width *= (0.8 / excess.sqrt()).clamp(0.2, 0.7);
             let deeper = self.log_tail(upper.ln().min(0.0) - 8.0);
             if matches!(goal, Goal::DeltaAt(_)) && deeper < log_tail {
                 // The range of losses was chosen by an estimate of δ that was too large.
                 log_tail = deeper;
-                outlooks = self.look(orders, goal, log_tail);
+                leading.outlook =
+                    self.outlook(Side::Upper, leading.outlook.order, goal, log_tail);
             }
+            self.follow(leading, goal, log_tail)?;
         }
     }
+
+    /// The upper side at the width of the track.
+    fn follow(&mut self, track: &mut Track, goal: Goal, log_tail: f64) -> Result<()> {
+        let outlook = &track.outlook;
+        (track.width, track.last) = self.confined(track.width, Side::Upper, log_tail, outlook);
+        let mut lattice = Lattice::new(self.step, outlook.order, track.width, log_tail);
+        let single = lattice.distribution(Side::Upper);
+        track.upper = track.upper.min(self.evaluate(&single, outlook, goal)?);
+        track.lattice = Some(lattice);
+        Ok(())
+    }
+}
+
+/// One order on its way to a narrow bracket.
+struct Track {
+    outlook: Outlook,
+    width: f64,
+    /// Whether the lattice is the finest one.
+    last: bool,
+    upper: f64,
+    /// The lattice on which the lower side was not computed yet.
+    lattice: Option<Lattice>,
 }

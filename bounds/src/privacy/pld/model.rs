@@ -10,14 +10,13 @@ use super::witness::Witness;
 use crate::privacy::Order;
 use crate::special::normal_cdf;
 
-/// A step on a lattice. What both orders and both sides need is computed once.
+/// A step on a lattice for one order. What both sides need is computed once.
 pub(super) struct Lattice {
     step: OneStep,
+    order: Order,
     width: f64,
     log_tail: f64,
     chords: Option<Chords>,
-    exchanged: Option<Chords>,
-    halves: Option<[Half; 2]>,
 }
 
 impl OneStep {
@@ -33,17 +32,22 @@ impl OneStep {
         Witness::new(self.rate(), second.0, second.1)
     }
 
-    /// The losses that matter when a mass of `exp(log_tail)` may be lost in each step.
-    fn range(&self, distance: f64, log_tail: f64) -> (f64, f64) {
-        let high = self.mixture(distance).quantile_from_above(log_tail);
-        (-normal_quantile_from_above(log_tail), high)
+    /// The part of the line that matters when the first distribution of the order may lose
+    /// `exp(log_tail)` in each step.
+    fn range(&self, distance: f64, order: Order, log_tail: f64) -> (f64, f64) {
+        let reach = normal_quantile_from_above(log_tail);
+        let high = match order {
+            Order::Forward => self.mixture(distance).quantile_from_above(log_tail),
+            Order::Reverse => reach,
+        };
+        (-reach, high)
     }
 
     pub(super) fn sketch(&self, side: Side, order: Order, log_tail: f64) -> Sketch {
         match self.kind {
             Kind::Poisson | Kind::FixedReplaceOne => {
                 let mixture = self.mixture(self.distance());
-                let (low, high) = self.range(self.distance(), log_tail);
+                let (low, high) = self.range(self.distance(), order, log_tail);
                 let sketch = Sketch::mixture(&mixture, low, high);
                 if self.kind == Kind::FixedReplaceOne && side == Side::Upper {
                     let centre = mixture.keep() * (2.0 * normal_cdf(mixture.mu / 2.0) - 1.0);
@@ -72,79 +76,81 @@ impl OneStep {
         }
     }
 
-    /// Smallest and largest loss of one step.
-    pub(super) fn loss_range(&self, log_tail: f64) -> (f64, f64) {
+    /// How far apart the smallest and the largest loss of one step are.
+    pub(super) fn loss_range(&self, side: Side, order: Order, log_tail: f64) -> f64 {
         let mixture = self.mixture(self.distance());
-        let (low, high) = self.range(self.distance(), log_tail);
-        match self.kind {
-            Kind::Poisson => (mixture.loss(low), mixture.loss(high)),
-            _ => (-mixture.loss(high), mixture.loss(high)),
+        let pair = self.kind == Kind::Poisson
+            || (self.kind == Kind::FixedReplaceOne && side == Side::Lower);
+        if pair {
+            let (low, high) = self.range(self.distance(), order, log_tail);
+            return mixture.loss(high) - mixture.loss(low);
+        }
+        2.0 * mixture.loss(self.range(self.distance(), Order::Forward, log_tail).1)
+    }
+
+    /// The largest loss that one step can have at all.
+    pub(super) fn largest_loss(&self, order: Order) -> f64 {
+        match (self.kind, order) {
+            (Kind::Poisson, Order::Reverse) => -self.mixture(1.0).infimum * (1.0 + 1e-15),
+            _ => f64::INFINITY,
         }
     }
 }
 
 impl Lattice {
-    pub fn new(step: OneStep, width: f64, log_tail: f64) -> Self {
-        Self { step, width, log_tail, chords: None, exchanged: None, halves: None }
+    pub fn new(step: OneStep, order: Order, width: f64, log_tail: f64) -> Self {
+        Self { step, order, width, log_tail, chords: None }
     }
 
-    fn build(&self, distance: f64, origin: f64) -> Chords {
-        let (low, high) = self.step.range(distance, self.log_tail);
-        Chords::new(&self.step.mixture(distance), origin, self.width, low, high)
-    }
-
-    fn chords(&mut self, order: Order) -> &Chords {
-        let forward = match self.chords.take() {
+    fn pair(&mut self) -> &Chords {
+        let chords = match self.chords.take() {
             Some(chords) => chords,
-            None => self.build(self.step.distance(), self.step.mixture(self.step.distance()).centre(self.width)),
+            None => {
+                let distance = self.step.distance();
+                let mixture = self.step.mixture(distance);
+                let (low, high) = self.step.range(distance, self.order, self.log_tail);
+                let centre = mixture.centre(self.width);
+                let chords = Chords::new(&mixture, centre, self.width, low, high);
+                if self.order == Order::Forward { chords } else { chords.exchanged() }
+            }
         };
-        let forward = self.chords.insert(forward);
-        match order {
-            Order::Forward => forward,
-            Order::Reverse => self.exchanged.get_or_insert_with(|| forward.exchanged()),
-        }
+        self.chords.insert(chords)
     }
 
-    /// The distribution on a side; `order` matters where [`OneStep::orders`] has both.
-    pub fn distribution(&mut self, side: Side, order: Order) -> LossDistribution {
-        let kind = self.step.kind;
-        match (kind, side) {
-            (Kind::Poisson, Side::Upper) => LossDistribution::upper(self.chords(order)),
+    /// `r H_a(distance)` for `α >= 1`.
+    fn half(&self, distance: f64) -> Half {
+        let (low, high) = self.step.range(distance, Order::Forward, self.log_tail);
+        let mixture = self.step.mixture(distance);
+        Half::of_mixture(&Chords::new(&mixture, 0.0, self.width, low, high))
+    }
+
+    /// The distribution on a side.
+    pub fn distribution(&mut self, side: Side) -> LossDistribution {
+        let rate = self.step.rate();
+        match (self.step.kind, side) {
+            (Kind::Poisson, Side::Upper) => LossDistribution::upper(self.pair()),
             (Kind::Poisson | Kind::FixedReplaceOne, Side::Lower) => {
-                LossDistribution::lower(self.chords(order))
-            }
-            (Kind::FixedReplaceOne, Side::Upper) => {
-                let half = Half::of_mixture(&self.build(2.0, 0.0));
-                half.pair(&half)
+                LossDistribution::lower(self.pair())
             }
             (Kind::PoissonReplaceOne | Kind::FixedZeroOut, Side::Lower) => {
-                self.step.witness().lower(order, self.width, self.log_tail)
+                self.step.witness().lower(self.order, self.width, self.log_tail)
             }
-            (Kind::PoissonReplaceOne | Kind::FixedZeroOut, Side::Upper) => {
-                let halves = match self.halves.take() {
-                    Some(halves) => halves,
-                    None => self.build_halves(),
-                };
-                let [forward, reverse] = &halves;
-                let pair = match order {
-                    Order::Forward => forward.pair(reverse),
-                    Order::Reverse => reverse.pair(forward),
-                };
-                self.halves = Some(halves);
-                pair
+            (Kind::FixedReplaceOne, Side::Upper) => {
+                let half = self.half(2.0);
+                half.pair(&half)
             }
-        }
-    }
-
-    /// The profiles of the two orders.
-    fn build_halves(&self) -> [Half; 2] {
-        let rate = self.step.rate();
-        let half = |distance: f64| Half::of_mixture(&self.build(distance, 0.0));
-        let (one, two) = (half(1.0), half(2.0));
-        if self.step.kind == Kind::PoissonReplaceOne {
-            [Half::blend(rate, &one, &two), Half::blend(rate, &one, &two)]
-        } else {
-            [Half::blend(rate, &two, &one), one]
+            (Kind::PoissonReplaceOne, Side::Upper) => {
+                let half = Half::blend(rate, &self.half(1.0), &self.half(2.0));
+                half.pair(&half)
+            }
+            (Kind::FixedZeroOut, Side::Upper) => {
+                let one = self.half(1.0);
+                let blend = Half::blend(rate, &self.half(2.0), &one);
+                match self.order {
+                    Order::Forward => blend.pair(&one),
+                    Order::Reverse => one.pair(&blend),
+                }
+            }
         }
     }
 }

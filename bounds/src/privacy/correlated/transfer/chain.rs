@@ -87,8 +87,7 @@ impl Chain {
         } else {
             Damping::kept(order, lambda, increment, resolution.damping_ratio)
         };
-        let mut chain =
-            Self { pair: *pair, order, positions, damping, phases: Vec::new() };
+        let mut chain = Self { pair: *pair, order, positions, damping, phases: Vec::new() };
         chain.phases = chain.build_phases();
         Some(chain)
     }

@@ -26,7 +26,9 @@ const MOST_FREQUENCIES: f64 = 3000.0;
 /// Largest share of a moment that may be lost to underflow.
 const LARGEST_LOSS: f64 = 1e-9;
 /// Most multiplications of one inversion, about; minutes of computing.
-const LARGEST_WORK: f64 = 2e13;
+const LARGEST_WORK: f64 = 2e12;
+/// The search for the line and the shortest inversion, in frequencies.
+const LEAST_FREQUENCIES: f64 = 80.0;
 
 /// The transfer bound of one pair in one order, ready for any ε.
 ///
@@ -100,6 +102,10 @@ impl Transfer {
         if pair.rate() == 0.0 || pair.steps() == 0 {
             return Ok(Self { order, base, outcome: Outcome::Zero });
         }
+        if order == Order::Reverse && around + base >= 0.0 {
+            // δ is 0 there, see `delta`.
+            return Ok(Self { order, base, outcome: Outcome::Vacuous });
+        }
         let line = Chain::new(pair, order, repulsion, resolution)
             .and_then(|chain| Line::new(&chain, around));
         let outcome = line.map_or(Outcome::Vacuous, Outcome::Line);
@@ -160,6 +166,9 @@ impl Line {
             Order::Forward => (around - chain.base(), chain.base()),
             Order::Reverse => (around + chain.base(), 0.0),
         };
+        if LEAST_FREQUENCIES * chain.work() > LARGEST_WORK {
+            return None;
+        }
         let mass = Mass::new(chain)?;
         // E(S − e^ε)_+ >= E S − e^ε: nothing to be had.
         if mass.total - around.exp() >= 1.0 || mass.overflow >= 1.0 {

@@ -17,7 +17,9 @@ const CONVERGED: f64 = 1e-8;
 const ROUNDING_SPREAD: f64 = 2e-14;
 /// States below this share of the whole are left out of comparisons, and may be flushed to zero. What
 /// this can cost is bounded by [`super::underflow`].
-pub(super) const FLOOR: f64 = 1e-285;
+pub(super) const FLOOR: f64 = 1e-270;
+/// Values that are flushed to zero; the whole is kept above 1e-15.
+const SMALLEST: f64 = 1e-290;
 
 /// `E S^{a + iω} / E S^a` with a bound on the error of the ratio.
 #[derive(Clone, Copy, Debug, Default)]
@@ -154,8 +156,7 @@ pub(super) fn rounding_of_a_step(chain: &Chain, exponent: f64, frequency: f64) -
     let nodes = &chain.positions.nodes;
     #[allow(clippy::cast_precision_loss)]
     let terms = nodes.len() as f64 + 64.0;
-    let growth =
-        chain.phases.iter().map(|phase| phase.step.largest_growth).fold(0.0, f64::max);
+    let growth = chain.phases.iter().map(|phase| phase.step.largest_growth).fold(0.0, f64::max);
     let sigma = chain.pair.noise_multiplier();
     let farthest = nodes[nodes.len() - 1].max(-nodes[0]) / sigma;
     let gram = chain.phases.iter().map(|phase| phase.gram).fold(0.0, f64::max) / (sigma * sigma);
@@ -228,6 +229,12 @@ impl Lanes {
                     deposit(out, product_re, split, block * self.dampings, width);
                     deposit(out, product_im, split, (block + 1) * self.dampings, width);
                 }
+            }
+        }
+        // Numbers near the end of the range slow the arithmetic down.
+        for value in out {
+            if value.abs() < SMALLEST {
+                *value = 0.0;
             }
         }
     }
@@ -355,7 +362,13 @@ impl Weights {
     }
 
     /// Lane 0 has the real exponent, lane `j` the frequency `lowest + (j − 1)·spacing` on top of it.
-    pub(super) fn new(step: &Step, exponent: f64, lowest: f64, spacing: f64, complex: usize) -> Self {
+    pub(super) fn new(
+        step: &Step,
+        exponent: f64,
+        lowest: f64,
+        spacing: f64,
+        complex: usize,
+    ) -> Self {
         let states = step.log_odds.len();
         let blocks = 1 + 2 * complex;
         let mut idle = vec![vec![0.0; states]; blocks];
@@ -418,7 +431,13 @@ fn multiply_complex(
 }
 
 /// Adds a column to the two damping columns it is split between.
-fn deposit(out: &mut [f64], column: &[f64], split: super::damping::Split, first: usize, width: usize) {
+fn deposit(
+    out: &mut [f64],
+    column: &[f64],
+    split: super::damping::Split,
+    first: usize,
+    width: usize,
+) {
     let shares = [(split.cell, 1.0 - split.weight), (split.cell + 1, split.weight)];
     for (cell, share) in shares {
         if share > 0.0 {

@@ -1,20 +1,31 @@
 //! What leaves the position grid above, in the forward order.
 //!
-//! Moving `X = z_N + d` down to the last node `z_N` loses at most a factor `e^{bd}` of the likelihood
-//! ratio, `b` the largest slope of its logarithm. The mass so lost, weighted by the ratio, is followed
-//! to the end and added whole: `(e^L − e^ε)_+ <= e^L`. On its way it may leave the grid again, and is
-//! then multiplied by `e^{bd}` in place.
+//! The recursion moves `X > z_N` down to the last node `z_N`. A path that ever does so is bounded by its
+//! likelihood ratio, `(e^L − e^ε)_+ <= e^L`: the ratio-weighted mass that arrives above, times its
+//! expected growth to the end. From a position `z'` and damping `D` before the step that leaves, both
+//! together are
+//!
+//! ```text
+//! E[e^{q(X/σ − λD) − q²G/(2σ²)}; X > z_N] = E e^{qx − q²γ/2} Φ(λz' + q/σ − z_N),
+//! x = λ(z'/σ − D),  γ = λ²G'/σ²,
+//! ```
+//!
+//! where `q = y_v + λ y_{v−1} + …` is what the earlier steps may still add, and `G`, `G'` are the Gram
+//! diagonals of this step and the one after it.
 
 use nalgebra::DMatrix;
 
 use super::chain::{Chain, Phase};
 use super::moments::{FLOOR, rounding_of_a_step};
-use crate::privacy::Order;
+use crate::privacy::{Order, Pair};
+use crate::special::normal_cdf;
 
-/// Steps with equal tables after which the growth of a recursion is bounded by its last value.
-const EXPLICIT_STEPS: usize = 4096;
+/// Steps with equal tables after which the growth of the mass is bounded by its last value.
+const EXPLICIT_STEPS: u64 = 4096;
 /// What that bound may add to the logarithm of the overflow before [`EXPLICIT_STEPS`].
 const SETTLED: f64 = 0.05;
+/// Growth of `γ` after which the worth of what leaves is computed anew.
+const RENEWED: f64 = 1.25;
 
 /// `E_Q e^L` of the discretised chain, and a bound on what left the grid.
 pub(super) struct Mass {
@@ -28,204 +39,200 @@ impl Mass {
         if chain.order == Order::Reverse {
             return Some(Self { total: 0.0, overflow: 0.0 });
         }
-        let run = Run::new(chain)?;
-        let arriving = run.arriving();
-        let futures = run.futures();
-        let paired: f64 = arriving.opening.iter().zip(&futures.opening).map(|(a, f)| dot(a, f)).sum();
-        let horizon = chain.pair.horizon();
-        // Mass too small for the arithmetic, in any state of any step.
-        #[allow(clippy::cast_precision_loss)]
-        let flushed = FLOOR * chain.states() as f64 * horizon * arriving.largest * futures.largest;
-        let rounding = horizon * rounding_of_a_step(chain, 1.0, 0.0);
-        let overflow = (paired + steady_sum(&arriving, &futures, run.steady_steps) + flushed)
-            * (1.0 + rounding);
-        let mass = Self { total: arriving.total, overflow };
+        let mut run = Run::new(chain);
+        let steady = chain.phases.last()?.gram.to_bits();
+        let mut steady_left: u64 = chain
+            .phases
+            .iter()
+            .filter(|phase| phase.gram.to_bits() == steady)
+            .map(|phase| phase.repeat)
+            .sum();
+        let explicit_until = steady_left.saturating_sub(EXPLICIT_STEPS);
+        'run: for phase in &chain.phases {
+            let odds = run.odds(phase);
+            // Phases of equal Gram diagonal differ in γ of the randomisation only: no role here.
+            let is_steady = phase.gram.to_bits() == steady;
+            for _ in 0..phase.repeat {
+                let (low, high) = run.step(phase, &odds);
+                if is_steady {
+                    steady_left -= 1;
+                    #[allow(clippy::cast_precision_loss)]
+                    let left = steady_left as f64;
+                    if (high / low).ln() * left < SETTLED || steady_left <= explicit_until {
+                        run.take_steps(left, high);
+                        break 'run;
+                    }
+                }
+            }
+        }
+        let rounding = chain.pair.horizon() * rounding_of_a_step(chain, 1.0, 0.0);
+        let mass = Self { total: run.mass.sum(), overflow: run.overflow * (1.0 + 2.0 * rounding) };
         (mass.total.is_finite() && mass.overflow.is_finite()).then_some(mass)
     }
 }
 
-/// The run as an opening of explicit steps and a number of steps with equal tables.
+/// The ratio-weighted mass of the paths that have not left the grid, factor `1 − r` included.
 struct Run<'a> {
     chain: &'a Chain,
-    opening: Vec<&'a Phase>,
-    steady: &'a Phase,
-    steady_steps: u64,
-    /// `E[e^{bd} − 1; d > 0]` by the node before the move.
-    excess: Vec<f64>,
-}
-
-/// One row over the dampings for every step, and the growth after the last explicit one.
-struct Series {
-    /// In the order of the process.
-    opening: Vec<Vec<f64>>,
-    /// In the order of the recursion.
-    steady: Vec<Vec<f64>>,
-    log_growth: f64,
-    /// `E_Q e^L` at the end, of the mass recursion.
-    total: f64,
-    /// Bound on every value met.
-    largest: f64,
+    mass: DMatrix<f64>,
+    overflow: f64,
+    earlier: Earlier,
+    /// The worth of a unit of mass, and the Gram diagonal `G'` it was computed for.
+    worth: DMatrix<f64>,
+    gram: f64,
+    rows: f64,
 }
 
 impl<'a> Run<'a> {
-    fn new(chain: &'a Chain) -> Option<Self> {
-        let steady = chain.phases.last()?;
-        // Phases of equal Gram diagonal differ in γ only, which plays no role here.
-        let differs = |phase: &&Phase| phase.gram.to_bits() != steady.gram.to_bits();
-        let opening: Vec<&Phase> = chain.phases.iter().take_while(differs).collect();
-        let steady_steps = chain.phases[opening.len()..].iter().map(|phase| phase.repeat).sum();
-        let (lambda, sigma) = (chain.pair.lambda(), chain.pair.noise_multiplier());
-        let slope = (1.0 - (chain.pair.horizon() * lambda.ln()).exp()) / ((1.0 - lambda) * sigma);
-        let excess = chain.positions.excess(lambda, slope * (1.0 + 1e-12));
-        Some(Self { chain, opening, steady, steady_steps, excess })
-    }
-
-    /// The probability of no participation, and the odds times it.
-    fn weights(&self, phase: &Phase) -> (f64, Vec<f64>) {
-        let keep = 1.0 - self.chain.pair.rate();
-        let odds = phase.step.log_odds.iter().map(|log| keep * log.min(600.0).exp()).collect();
-        (keep, odds)
-    }
-
-    /// The ratio-weighted mass that arrives above the grid.
-    fn arriving(&self) -> Series {
-        let chain = self.chain;
+    fn new(chain: &'a Chain) -> Self {
         let mut mass = DMatrix::zeros(chain.positions.nodes.len(), chain.damping.nodes.len());
         mass[(chain.positions.origin, 0)] = 1.0;
-        let mut largest = 1.0_f64;
-        let row = |mass: &DMatrix<f64>| -> Vec<f64> {
-            let above =
-                |column: usize| mass.column(column).iter().zip(&self.excess).map(|(m, e)| m * e).sum();
-            (0..mass.ncols()).map(above).collect()
-        };
-        let mut opening = Vec::new();
-        for phase in &self.opening {
-            let weights = self.weights(phase);
-            for _ in 0..phase.repeat {
-                opening.push(row(&mass));
-                mass = update(chain, phase, &weights, &(&chain.positions.kernel * &mass));
-                largest = largest.max(mass.sum());
-            }
-        }
-        let weights = self.weights(self.steady);
-        let mut steady = Vec::new();
-        let (mut left, mut log_growth) = (self.steady_steps, 0.0);
-        while left > 0 {
-            steady.push(row(&mass));
-            let before = mass.clone();
-            mass = update(chain, self.steady, &weights, &(&chain.positions.kernel * &mass));
-            largest = largest.max(mass.sum());
-            left -= 1;
-            let (low, high) = growth(mass.as_slice(), before.as_slice());
-            if stops(steady.len(), left, low, high) {
-                log_growth = high.ln();
-                break;
-            }
-        }
-        let rest = power(log_growth, left);
-        Series { opening, steady, log_growth, total: mass.sum() * rest, largest: largest * rest.max(1.0) }
+        let earlier = Earlier::new(&chain.pair);
+        let worth = DMatrix::zeros(0, 0);
+        Self { chain, mass, overflow: 0.0, earlier, worth, gram: -1.0, rows: 0.0 }
     }
 
-    /// What a unit of mass becomes that is placed at the last node after the move of a step.
-    fn futures(&self) -> Series {
+    fn odds(&self, phase: &Phase) -> Vec<f64> {
+        let keep = 1.0 - self.chain.pair.rate();
+        phase.step.log_odds.iter().map(|log| keep * log.min(600.0).exp()).collect()
+    }
+
+    /// One step; the smallest and largest growth of the mass over the states.
+    fn step(&mut self, phase: &Phase, odds: &[f64]) -> (f64, f64) {
         let chain = self.chain;
-        let width = chain.positions.nodes.len();
-        let mut kernel = chain.positions.kernel.clone();
-        for (weight, excess) in kernel.row_mut(width - 1).iter_mut().zip(&self.excess) {
-            *weight += excess;
+        let gram = if self.rows == 0.0 { 0.0 } else { chain.pair.gram_diagonal(self.rows) };
+        self.rows += 1.0;
+        // A smaller G' gives a larger worth.
+        if self.gram < 0.0 || gram > RENEWED * self.gram {
+            self.worth = self.earlier.worth(chain, gram * (1.0 - 1e-12));
+            self.gram = gram;
         }
-        let mut future = vec![1.0; chain.states()];
-        let mut largest = 1.0_f64;
-        let mut advance = |phase: &Phase, (keep, odds): &(f64, Vec<f64>), future: &[f64]| {
-            let idle = vec![*keep; odds.len()];
-            let updated = chain.after_update(&phase.step, Some(&idle), odds, future);
-            let next = chain.before_move(&kernel, &updated);
-            largest = updated.iter().chain(&next).copied().fold(largest, f64::max);
-            let row: Vec<f64> = updated.iter().skip(width - 1).step_by(width).copied().collect();
-            (row, next)
-        };
-        let weights = self.weights(self.steady);
-        let mut steady = Vec::new();
-        let (mut left, mut log_growth) = (self.steady_steps, 0.0);
-        while left > 0 {
-            let (row, next) = advance(self.steady, &weights, &future);
-            steady.push(row);
-            left -= 1;
-            let (low, high) = growth(&next, &future);
-            future = next;
-            if stops(steady.len(), left, low, high) {
-                log_growth = high.ln();
-                break;
-            }
+        self.overflow += self.worth.dot(&self.mass) + self.flushed();
+        let moved = &chain.positions.kernel * &self.mass;
+        let before = std::mem::replace(&mut self.mass, DMatrix::zeros(0, 0));
+        self.mass = update(chain, phase, odds, &moved);
+        growth(self.mass.as_slice(), before.as_slice())
+    }
+
+    /// The remaining equal steps at once, each with at most this growth.
+    fn take_steps(&mut self, steps: f64, growth: f64) {
+        if steps > 0.0 {
+            let whole = (steps * growth.ln()).exp();
+            self.overflow += steps * whole.max(1.0) * (self.worth.dot(&self.mass) + self.flushed());
+            self.mass *= whole;
         }
-        let rest = power(log_growth, left);
-        future.iter_mut().for_each(|value| *value *= rest);
-        let mut opening = Vec::new();
-        for phase in self.opening.iter().rev() {
-            let weights = self.weights(phase);
-            for _ in 0..phase.repeat {
-                let (row, next) = advance(phase, &weights, &future);
-                opening.push(row);
-                future = next;
-            }
-        }
-        opening.reverse();
-        Series { opening, steady, log_growth, total: 0.0, largest: largest * rest.max(1.0) }
+    }
+
+    /// Mass too small for the arithmetic in any state: grows by at most the largest ratio.
+    fn flushed(&self) -> f64 {
+        #[allow(clippy::cast_precision_loss)]
+        let states = self.mass.len() as f64;
+        FLOOR * states * self.mass.sum().max(1.0) * self.earlier.largest_growth(self.chain)
     }
 }
 
-/// `Σ_j <arriving at j, future of the steps after j>` over the steps with equal tables.
-fn steady_sum(arriving: &Series, futures: &Series, steps: u64) -> f64 {
-    let at = |series: &Series, step: u64| {
-        let last = series.steady.len() as u64 - 1;
-        #[allow(clippy::cast_possible_truncation)] // at most `last`
-        let row = series.steady[step.min(last) as usize].clone();
-        (row, power(series.log_growth, step.saturating_sub(last)))
-    };
-    let product = |step: u64| {
-        let (row, grown) = at(arriving, step);
-        let (future, future_grown) = at(futures, steps - 1 - step);
-        dot(&row, &future) * grown * future_grown
-    };
-    let (first, last) = (arriving.steady.len() as u64, futures.steady.len() as u64);
-    if steps <= first + last {
-        return (0..steps).map(product).sum();
+/// A law on nodes that is not below that of `q = y_v + λ y_{v−1} + …`.
+struct Earlier {
+    nodes: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Earlier {
+    fn new(pair: &Pair) -> Self {
+        /// Node spacing, and the smallest positive node.
+        const RATIO: f64 = 0.97;
+        const LOWEST: f64 = 2e-3;
+        let (lambda, rate, horizon) = (pair.lambda(), pair.rate(), pair.horizon());
+        if lambda < LOWEST {
+            // All earlier steps but the first add less than `λ/(1 − λ)`.
+            let rest = lambda / (1.0 - lambda);
+            return Self { nodes: vec![rest, 1.0 + rest], weights: vec![1.0 - rate, rate] };
+        }
+        // A step without participation moves by a whole number of nodes.
+        let shift = (lambda.ln() / RATIO.ln()).ceil();
+        let log_ratio = lambda.ln() / shift;
+        let top = 1.0 / (1.0 - lambda) * (1.0 + 1e-12);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // some hundreds
+        let (shift, count) =
+            (shift as usize, ((LOWEST / top).ln() / log_ratio).ceil() as usize + 1);
+        // From the largest down: node `i` is `top·ratio^i`, and 0 at the end.
+        #[allow(clippy::cast_precision_loss)]
+        let mut nodes: Vec<f64> = (0..count).map(|i| top * (log_ratio * i as f64).exp()).collect();
+        nodes.push(0.0);
+        let memory = (1e-3_f64.ln() / lambda.ln()).ceil();
+        let mut weights = vec![0.0; nodes.len()];
+        // A long past is at most the largest possible one, forgotten after `memory` steps.
+        let start = if horizon > memory { 0 } else { count };
+        weights[start] = 1.0;
+        let idle = |i: usize| if i == count { count } else { (i + shift).min(count - 1) };
+        let joined: Vec<usize> = nodes
+            .iter()
+            .map(|q| {
+                let after = (1.0 + lambda * q) * (1.0 + 1e-12);
+                nodes.partition_point(|node| *node >= after).max(1) - 1
+            })
+            .collect();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        for _ in 0..memory.min(horizon) as usize {
+            let mut next = vec![0.0; nodes.len()];
+            for (i, weight) in weights.iter().enumerate() {
+                next[idle(i)] += (1.0 - rate) * weight;
+                next[joined[i]] += rate * weight;
+            }
+            weights = next;
+        }
+        nodes.reverse();
+        weights.reverse();
+        Self { nodes, weights }
     }
-    // In between both rows are the last ones and the logarithm is linear in the step.
-    #[allow(clippy::cast_precision_loss)]
-    let between = (steps - first - last) as f64 * product(first).max(product(steps - last - 1));
-    (0..first).chain(steps - last..steps).map(product).sum::<f64>() + between
-}
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
+    /// `E[growth to the end; above the grid]` of a unit of mass before a step, by its state, `gram` the
+    /// Gram diagonal of the step after it.
+    fn worth(&self, chain: &Chain, gram: f64) -> DMatrix<f64> {
+        let (lambda, sigma) = (chain.pair.lambda(), chain.pair.noise_multiplier());
+        let curvature = lambda * lambda * gram / (sigma * sigma);
+        let (positions, dampings) = (&chain.positions.nodes, &chain.damping.nodes);
+        let last = positions[positions.len() - 1];
+        let mut worth = DMatrix::zeros(positions.len(), dampings.len());
+        for (row, z) in positions.iter().enumerate() {
+            let leaves: Vec<f64> =
+                self.nodes.iter().map(|q| normal_cdf(lambda * z + q / sigma - last)).collect();
+            for (column, damping) in dampings.iter().enumerate() {
+                let slope = lambda * (z / sigma - damping);
+                let best = if curvature > 0.0 { slope / curvature } else { slope * f64::INFINITY };
+                // The largest value up to each node: increasing, as the law of q requires.
+                let (mut low, mut largest) = (0.0, 0.0_f64);
+                let terms = self.nodes.iter().zip(&self.weights).zip(&leaves);
+                worth[(row, column)] = terms
+                    .map(|((high, weight), leaves)| {
+                        let q = if best > low { best.min(*high) } else { low };
+                        largest = largest.max((q * (slope - 0.5 * curvature * q)).exp() * leaves);
+                        low = *high;
+                        weight * largest
+                    })
+                    .sum();
+            }
+        }
+        worth
+    }
 
-/// `e^{log_growth·steps}`, 1 for no steps.
-fn power(log_growth: f64, steps: u64) -> f64 {
-    #[allow(clippy::cast_precision_loss)]
-    if steps == 0 { 1.0 } else { (log_growth * steps as f64).exp() }
-}
-
-fn stops(explicit: usize, left: u64, low: f64, high: f64) -> bool {
-    #[allow(clippy::cast_precision_loss)]
-    let spread = (high / low).ln() * left as f64;
-    spread < SETTLED || explicit >= EXPLICIT_STEPS
+    /// The largest expected growth to the end from any state of the grid.
+    fn largest_growth(&self, chain: &Chain) -> f64 {
+        let top = chain.positions.nodes[chain.positions.nodes.len() - 1];
+        let slope = top / chain.pair.noise_multiplier();
+        let terms = self.nodes.iter().zip(&self.weights);
+        terms.map(|(q, weight)| weight * (q * slope).exp()).sum()
+    }
 }
 
 /// The update of one step without randomisation: participation multiplies the mass by its odds.
-fn update(
-    chain: &Chain,
-    phase: &Phase,
-    (keep, odds): &(f64, Vec<f64>),
-    moved: &DMatrix<f64>,
-) -> DMatrix<f64> {
-    let width = chain.positions.nodes.len();
+fn update(chain: &Chain, phase: &Phase, odds: &[f64], moved: &DMatrix<f64>) -> DMatrix<f64> {
+    let (width, keep) = (chain.positions.nodes.len(), 1.0 - chain.pair.rate());
     let mut out = DMatrix::zeros(moved.nrows(), moved.ncols());
     for d in 0..moved.ncols() {
         for (split, joins) in [(phase.step.idle[d], false), (phase.step.joined[d], true)] {
             for c in 0..width {
-                let weight = if joins { odds[d * width + c] } else { *keep };
+                let weight = if joins { odds[d * width + c] } else { keep };
                 let value = weight * moved[(c, d)];
                 out[(c, split.cell)] += (1.0 - split.weight) * value;
                 if split.weight > 0.0 {

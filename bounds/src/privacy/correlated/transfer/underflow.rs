@@ -46,9 +46,8 @@ pub(super) fn lost_share(chain: &Chain, exponent: f64) -> Option<f64> {
     };
     let steps = totals.corners.iter().map(|(step, _)| *step);
     let corners = steps.chain(values.corners.iter().map(|(after, _)| horizon - 1.0 - after));
-    let worst = corners
-        .flat_map(|step| [step - 1.0, step].map(loss_at))
-        .fold(f64::NEG_INFINITY, f64::max);
+    let worst =
+        corners.flat_map(|step| [step - 1.0, step].map(loss_at)).fold(f64::NEG_INFINITY, f64::max);
     #[allow(clippy::cast_precision_loss)]
     let losses = chain.states() as f64 * horizon;
     let share = losses * FLOOR * (worst - log_moment).exp();
