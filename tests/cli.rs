@@ -329,6 +329,8 @@ fn every_help_page_has_two_examples_that_run() {
         "bound pac-bayes",
         "bound kan rate",
         "calibrate",
+        "account",
+        "audit closed-form",
         "eval",
         "figure",
         "reproduce",

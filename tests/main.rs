@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failing test may panic
 
+mod accounting_cli;
 mod cli;
 mod eval;
 mod negative_controls;

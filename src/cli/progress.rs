@@ -15,19 +15,23 @@ impl Progress {
     #[must_use]
     pub fn new(points: usize) -> Self {
         let bar = ProgressBar::new(points.try_into().unwrap_or(u64::MAX));
-        let template = if points == 1 {
+        let progress = Self { bar };
+        progress.look(if points == 1 {
             "{spinner} {elapsed} {msg}"
         } else {
-            "{spinner} {pos}/{len} points, {elapsed}, {eta} left {msg}"
-        };
-        // Without colours, so that there are none to switch off.
+            "{spinner} {pos}/{len} points, {elapsed} {msg}"
+        });
+        if !progress.bar.is_hidden() {
+            progress.bar.enable_steady_tick(Duration::from_millis(120));
+        }
+        progress
+    }
+
+    /// Without colours, so that there are none to switch off.
+    fn look(&self, template: &str) {
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            self.bar.set_style(style);
         }
-        if !bar.is_hidden() {
-            bar.enable_steady_tick(Duration::from_millis(120));
-        }
-        Self { bar }
     }
 
     /// Names the stage that begins.
@@ -39,6 +43,10 @@ impl Progress {
 
     /// Counts one more point as answered.
     pub fn point_done(&self) {
+        if self.bar.position() == 0 && !self.bar.is_hidden() {
+            // How long the rest takes is known from now on.
+            self.look("{spinner} {pos}/{len} points, {elapsed}, {eta} left, {msg}");
+        }
         self.bar.inc(1);
     }
 }

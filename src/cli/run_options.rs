@@ -10,7 +10,7 @@ use dpbounds_bounds::{Bound, BoundError};
 use super::grid::{Grid, Point};
 use super::numbers::{self, Sweep};
 use super::{Failure, progress::Progress};
-use crate::output::{Answer, Input, display_exact};
+use crate::output::{Answer, Input, display};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Sampler {
@@ -234,13 +234,13 @@ impl EffortOptions {
         let failure = Input::Number(self.failure_probability);
         answer.inputs.push(("failure_probability".into(), failure));
         answer.inputs.push(("seed".into(), Input::Word(self.seed.to_string())));
-        if answer.bound.value.is_some() && answer.bound.warrant.confidence().is_some() {
+        if let (Some(_), Some(level)) = (answer.bound.value, answer.bound.warrant.confidence()) {
             answer.notes.push(format!(
                 "(epsilon, delta)-DP for sampler {}, relation {}; the accountant's computation is wrong \
                  with probability <= {} over its own seeds",
                 privacy::Sampler::from(run.sampler),
                 privacy::Relation::from(run.relation),
-                display_exact(self.failure_probability)
+                display(1.0 - level)
             ));
         }
     }

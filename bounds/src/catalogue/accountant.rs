@@ -3,7 +3,7 @@
 use super::parameters::*;
 use super::{Arguments, Entry, entry};
 use crate::domain;
-use crate::error::Result;
+use crate::error::{BoundError, Result, Shown};
 use crate::privacy::gaussian::{DELTA as DELTA_OF_RUN, EPSILON as EPSILON_OF_RUN, NOISE};
 use crate::privacy::pld::{self, OneStep};
 use crate::privacy::{
@@ -15,6 +15,8 @@ const DOCS: &str = "ours, docs/theory/accounting.md";
 const MIRONOV: &str = "Mironov, Talwar and Zhang 2019";
 const WANG: &str = "Wang, Balle and Kasiviswanathan 2019";
 const PLD: Source = Source::new("ours", "privacy-loss distribution (docs/theory/accounting.md)");
+const RDP: Source = Source::new(MIRONOV, "Renyi differential privacy, all orders");
+const WBK: Source = Source::new(WANG, "Theorem 27");
 const NO_EPSILON: &str = "no finite epsilon holds at this delta: at delta = 0, or without noise, nothing hides \
      the record; raise delta or the noise";
 
@@ -32,19 +34,53 @@ fn poisson_step(a: &Arguments<'_>) -> Result<OneStep> {
     OneStep::poisson(a.number("sampling_rate")?, a.number("noise_multiplier")?)
 }
 
+/// Below this noise one participation gives the record away (ε in the thousands): a lattice for the
+/// losses would be huge, and RDP says as much in no time.
+const LEAST_LATTICE_NOISE: f64 = 0.02;
+
+fn needs_no_lattice(noise: f64) -> bool {
+    noise > 0.0 && noise < LEAST_LATTICE_NOISE
+}
+
 fn poisson_epsilon(a: &Arguments<'_>) -> Result<Bound> {
+    let (step, steps) = (poisson_step(a)?, a.count("steps")?);
     let delta = domain::probability("delta", a.number("delta")?)?;
-    bracketed(EPSILON_OF_RUN, pld::epsilon(&poisson_step(a)?, a.count("steps")?, delta)?)
+    if needs_no_lattice(step.noise()) {
+        let upper = rdp::poisson_epsilon(step.rate(), step.noise(), steps, delta)?;
+        return one_sided(EPSILON_OF_RUN, upper, RDP);
+    }
+    bracketed(EPSILON_OF_RUN, pld::epsilon(&step, steps, delta)?)
 }
 
 fn poisson_delta(a: &Arguments<'_>) -> Result<Bound> {
-    let epsilon = a.number("epsilon")?;
-    bracketed(DELTA_OF_RUN, pld::delta(&poisson_step(a)?, a.count("steps")?, epsilon)?)
+    let (step, steps, epsilon) = (poisson_step(a)?, a.count("steps")?, a.number("epsilon")?);
+    if needs_no_lattice(step.noise()) {
+        let upper = rdp::poisson_delta(step.rate(), step.noise(), steps, epsilon)?;
+        return one_sided(DELTA_OF_RUN, upper, RDP);
+    }
+    bracketed(DELTA_OF_RUN, pld::delta(&step, steps, epsilon)?)
+}
+
+fn one_sided(quantity: Quantity, upper: f64, source: Source) -> Result<Bound> {
+    if upper == f64::INFINITY {
+        return Ok(Bound::refused(quantity, source, NO_EPSILON));
+    }
+    let mut bound = Bound::upper_bound(quantity, upper, source)?;
+    bound.upper = bound.value;
+    Ok(bound)
 }
 
 fn poisson_noise(a: &Arguments<'_>) -> Result<Bound> {
     let (rate, steps) = (a.number("sampling_rate")?, a.count("steps")?);
     let epsilon = domain::non_negative("epsilon", a.number("epsilon")?)?;
+    if epsilon > 1e4 {
+        return Err(BoundError::OutOfRange {
+            parameter: "epsilon",
+            value: Shown(epsilon),
+            allowed: "[0, 1e4]",
+            remedy: "no privacy is left there; the Gaussian entries take any epsilon",
+        });
+    }
     let delta = domain::open_probability("delta", a.number("delta")?)?;
     let make = |noise: f64| OneStep::poisson(rate, noise);
     bracketed(NOISE, pld::calibrate(make, steps, epsilon, delta)?)
@@ -55,8 +91,12 @@ fn fixed_size_epsilon(a: &Arguments<'_>) -> Result<Bound> {
     let noise = domain::non_negative("noise_multiplier", a.number("noise_multiplier")?)?;
     let delta = domain::probability("delta", a.number("delta")?)?;
     // The noise multiplier is relative to the sensitivity 2 of replace-one.
-    let step = OneStep::fixed_replace_one(rate, 2.0 * noise)?;
-    bracketed(EPSILON_OF_RUN, pld::epsilon(&step, a.count("steps")?, delta)?)
+    let (step, steps) = (OneStep::fixed_replace_one(rate, 2.0 * noise)?, a.count("steps")?);
+    if needs_no_lattice(noise) {
+        let upper = rdp::fixed_size_epsilon(rate, noise, steps, delta)?;
+        return one_sided(EPSILON_OF_RUN, upper, WBK);
+    }
+    bracketed(EPSILON_OF_RUN, pld::epsilon(&step, steps, delta)?)
 }
 
 fn curve(
@@ -73,7 +113,7 @@ fn plan(a: &Arguments<'_>) -> Result<Plan> {
     Ok(Plan {
         n: a.count("n")?,
         batch: a.count("batch")?,
-        steps: a.count("steps")?,
+        steps: a.steps_up_to(10_000_000, "0 to 1e7")?,
         lambda: a.optional_number("lambda")?.unwrap_or(0.0),
         sampler: a.word("sampler")?.parse()?,
         relation: a.word("relation")?.parse()?,
@@ -129,23 +169,23 @@ fn audit_kappa(a: &Arguments<'_>) -> Result<Bound> {
 
 const POISSON_RUN: &[Parameter] = &[SAMPLING_RATE, RUN_NOISE, RUN_STEPS, DELTA];
 const POISSON_RUN_AT_EPSILON: &[Parameter] = &[SAMPLING_RATE, RUN_NOISE, RUN_STEPS, EPSILON];
-const POISSON_TARGET: &[Parameter] = &[EPSILON, OPEN_DELTA, SAMPLING_RATE, RUN_STEPS];
+const POISSON_TARGET: &[Parameter] = &[SEARCHED_EPSILON, OPEN_DELTA, SAMPLING_RATE, RUN_STEPS];
 const FIXED_RUN: &[Parameter] = &[N, KAN_BATCH, RUN_NOISE, RUN_STEPS, DELTA];
 const CURVE: &[Parameter] = &[SAMPLING_RATE, RUN_NOISE, RENYI_ORDER];
 const FIXED_CURVE: &[Parameter] = &[SAMPLING_RATE, RUN_NOISE, FIXED_SIZE_ORDER];
 const LAMBDA: Parameter = UNIT_CORRELATION.optional();
 const HOW: Parameter = METHOD.optional();
 const SPENT: &[Parameter] =
-    &[N, KAN_BATCH, RUN_STEPS, KAPPA, DELTA, LAMBDA, SAMPLER, RELATION, HOW];
+    &[N, KAN_BATCH, LADDER_STEPS, KAPPA, DELTA, LAMBDA, SAMPLER, RELATION, HOW];
 const SPENT_AT_EPSILON: &[Parameter] =
-    &[N, KAN_BATCH, RUN_STEPS, KAPPA, EPSILON, LAMBDA, SAMPLER, RELATION, HOW];
+    &[N, KAN_BATCH, LADDER_STEPS, KAPPA, EPSILON, LAMBDA, SAMPLER, RELATION, HOW];
 const CALIBRATED: &[Parameter] =
-    &[N, KAN_BATCH, RUN_STEPS, POSITIVE_EPSILON, OPEN_DELTA, LAMBDA, SAMPLER, RELATION, HOW];
+    &[N, KAN_BATCH, LADDER_STEPS, POSITIVE_EPSILON, OPEN_DELTA, LAMBDA, SAMPLER, RELATION, HOW];
 const CLAIMED_KAPPA: Parameter = Parameter { range: "> 0", ..KAPPA };
 const CLAIM: &[Parameter] = &[
     N,
     KAN_BATCH,
-    RUN_STEPS,
+    LADDER_STEPS,
     CLAIMED_KAPPA,
     POSITIVE_EPSILON,
     OPEN_DELTA,

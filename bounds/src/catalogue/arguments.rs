@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Entry, Parameter};
 use crate::domain::whole;
-use crate::error::{BoundError, Result};
+use crate::error::{BoundError, Result, Shown};
 use crate::max_information::FailureLevel;
 
 /// The value of one argument.
@@ -97,6 +97,20 @@ impl<'a> Arguments<'a> {
 
     pub(super) fn count(&self, name: &'static str) -> Result<u64> {
         whole(name, self.number(name)?)
+    }
+
+    /// A count of steps that is at most `most`, because the work grows with it.
+    pub(super) fn steps_up_to(&self, most: u64, allowed: &'static str) -> Result<u64> {
+        let steps = self.count("steps")?;
+        if steps <= most {
+            return Ok(steps);
+        }
+        Err(BoundError::OutOfRange {
+            parameter: "steps",
+            value: Shown(self.number("steps")?),
+            allowed,
+            remedy: "the closed forms and poisson_gaussian_epsilon take longer runs",
+        })
     }
 
     pub(super) fn list(&self, name: &'static str) -> Result<&'a [f64]> {

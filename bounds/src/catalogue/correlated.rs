@@ -22,7 +22,13 @@ const MOMENT_OF_RATIO: Quantity = Quantity { name: "log_moment", unit: "nats" };
 
 fn pair(a: &Arguments<'_>) -> Result<Pair> {
     let lambda = a.optional_number("lambda")?.unwrap_or(0.0);
-    Pair::new(a.number("sampling_rate")?, a.number("kappa")?, lambda, a.count("steps")?)
+    let steps = a.steps_up_to(10_000_000, LADDER_STEPS.range)?;
+    Pair::new(a.number("sampling_rate")?, a.number("kappa")?, lambda, steps)
+}
+
+/// Where a transfer bound takes no longer than a few seconds.
+fn is_quick(pair: &Pair) -> bool {
+    pair.steps() <= 100_000 && pair.noise_multiplier() >= 0.1 && pair.lambda() <= 0.99
 }
 
 /// `L(x)`: by its definition for short runs, enclosed by rounding the overlaps for longer ones.
@@ -73,7 +79,7 @@ fn rungs(pair: &Pair, order: Order, epsilon: f64) -> Result<Vec<(f64, &'static s
         let step = pld::OneStep::poisson(pair.rate(), pair.noise_multiplier())?;
         let bracket = pld::delta_in_order(&step, order, pair.steps(), epsilon)?;
         all.push((bracket.upper, "privacy-loss distribution"));
-    } else {
+    } else if is_quick(pair) {
         let bound = Transfer::new(pair, order, epsilon, Repulsion::Kept, Resolution::FINE)?;
         all.push((bound.delta(epsilon), "L2TD transfer bound"));
     }
@@ -135,6 +141,14 @@ fn without_amplification(pair: &Pair, epsilon: f64) -> Result<Bound> {
 
 fn transfer(a: &Arguments<'_>, repulsion: Repulsion, statement: &'static str) -> Result<Bound> {
     let pair = pair(a)?;
+    if !is_quick(&pair) {
+        return Err(BoundError::OutOfRange {
+            parameter: "lambda",
+            value: Shown(pair.lambda()),
+            allowed: "at most 0.99, with at most 1e5 steps and kappa at least 0.1",
+            remedy: "correlated_delta answers there by the cheaper rungs",
+        });
+    }
     let epsilon = domain::non_negative("epsilon", a.number("epsilon")?)?;
     let mut resolution = Resolution::FINE;
     if let Some(spacing) = a.optional_number("spacing")? {
@@ -172,16 +186,22 @@ fn moment(a: &Arguments<'_>) -> Result<Bound> {
             remedy: "orders above 120 hardly ever give the best bound",
         });
     };
+    let pair = pair(a)?;
     let source = Source::new("ours", "L2 replica moments (docs/theory/accounting.md)");
-    Bound::upper_bound(MOMENT_OF_RATIO, replica::log_moment(&pair(a)?, order), source)
+    if pair.lambda() > 0.99 && pair.steps() > 1 {
+        let reason = "the replica moments take too long for lambda above 0.99; lower lambda";
+        return Ok(Bound::refused(MOMENT_OF_RATIO, source, reason));
+    }
+    Bound::upper_bound(MOMENT_OF_RATIO, replica::log_moment(&pair, order), source)
 }
 
 fn linear_lower_kappa(a: &Arguments<'_>) -> Result<Bound> {
     let rate = domain::batch_of("batch", a.count("batch")?, "n", a.count("n")?)?;
     let lambda = a.optional_number("lambda")?.unwrap_or(0.0);
     let (epsilon, delta) = (a.number("epsilon")?, a.number("delta")?);
+    let steps = a.steps_up_to(10_000_000, LADDER_STEPS.range)?;
     let refuted =
-        linear_test::largest_refuted_noise(rate, lambda, a.count("steps")?, epsilon, delta)?;
+        linear_test::largest_refuted_noise(rate, lambda, steps, epsilon, delta)?;
     let source = Source::new("ours", "linear test (docs/theory/accounting.md)");
     Bound::lower_bound(KAPPA_OF_RUN, refuted.unwrap_or(0.0), source)
 }
@@ -201,7 +221,7 @@ fn participation_cap_kappa(a: &Arguments<'_>) -> Result<Bound> {
     let plan = Plan {
         n: a.count("n")?,
         batch: a.count("batch")?,
-        steps: a.count("steps")?,
+        steps: a.steps_up_to(10_000_000, LADDER_STEPS.range)?,
         lambda: a.optional_number("lambda")?.unwrap_or(0.0),
         sampler: Sampler::Poisson,
         relation: Relation::AddRemove,
@@ -212,21 +232,21 @@ fn participation_cap_kappa(a: &Arguments<'_>) -> Result<Bound> {
 
 const LAMBDA: Parameter = UNIT_CORRELATION.optional();
 const ANY_STEPS: Parameter = RUN_STEPS.optional();
-const PAIR: &[Parameter] = &[RUN_STEPS, LAMBDA, SAMPLING_RATE, PAIR_KAPPA, EPSILON];
+const PAIR: &[Parameter] = &[LADDER_STEPS, LAMBDA, SAMPLING_RATE, PAIR_KAPPA, EPSILON];
 const PAIR_IN_ORDER: &[Parameter] =
-    &[RUN_STEPS, LAMBDA, SAMPLING_RATE, PAIR_KAPPA, EPSILON, PAIR_ORDER.optional()];
+    &[LADDER_STEPS, LAMBDA, SAMPLING_RATE, PAIR_KAPPA, EPSILON, PAIR_ORDER.optional()];
 const PAIR_ON_GRID: &[Parameter] = &[
-    RUN_STEPS,
-    LAMBDA,
+    TRANSFER_STEPS,
+    TRANSFER_CORRELATION.optional(),
     SAMPLING_RATE,
-    PAIR_KAPPA,
+    TRANSFER_KAPPA,
     EPSILON,
     POSITION_SPACING.optional(),
     RATIO_SPACING.optional(),
 ];
-const TARGET_OF_RUN: &[Parameter] = &[N, KAN_BATCH, RUN_STEPS, LAMBDA, EPSILON, OPEN_DELTA];
+const TARGET_OF_RUN: &[Parameter] = &[N, KAN_BATCH, LADDER_STEPS, LAMBDA, EPSILON, OPEN_DELTA];
 const POSITIVE_TARGET_OF_RUN: &[Parameter] =
-    &[N, KAN_BATCH, RUN_STEPS, LAMBDA, POSITIVE_EPSILON, OPEN_DELTA];
+    &[N, KAN_BATCH, LADDER_STEPS, LAMBDA, POSITIVE_EPSILON, OPEN_DELTA];
 
 pub(super) const ENTRIES: &[Entry] = &[
     entry(
@@ -238,7 +258,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     ),
     entry(
         "correlated_delta",
-        "delta of the pair, between the linear test and the best deterministic rung",
+        "delta of the pair, between the linear test and the best deterministic rung (L2TD as far as transfer_repulsion_upper goes)",
         PAIR_IN_ORDER,
         DOCS,
         correlated_delta,
@@ -249,7 +269,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         &[RUN_STEPS, SAMPLING_RATE, PAIR_KAPPA, EPSILON],
         DOCS,
         |a| {
-            let step = pld::OneStep::poisson(a.number("sampling_rate")?, a.number("kappa")?)?;
+            let kappa = domain::positive("kappa", a.number("kappa")?)?;
+            let step = pld::OneStep::poisson(a.number("sampling_rate")?, kappa)?;
             let bracket = pld::delta(&step, a.count("steps")?, a.number("epsilon")?)?;
             let source = Source::new("ours", "privacy-loss distribution (docs/theory/accounting.md)");
             Bound::bracket(DELTA_OF_PAIR, bracket.lower, bracket.upper, source)
@@ -272,7 +293,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry(
         "moment",
         "logarithm of a moment of the likelihood ratio, from above (L2)",
-        &[RUN_STEPS, LAMBDA, SAMPLING_RATE, PAIR_KAPPA, REPLICAS],
+        &[LADDER_STEPS, LAMBDA, SAMPLING_RATE, PAIR_KAPPA, REPLICAS],
         DOCS,
         moment,
     ),

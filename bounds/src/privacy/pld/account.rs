@@ -96,26 +96,33 @@ impl Accountant {
         log_tail
     }
 
-    /// A lattice width at which the chords cost less than `tolerance`, relative to the result.
+    /// A lattice width at which the chords cost less than `tolerance`, relative to the result, and
+    /// whether it is the finest one that the transforms can hold.
     ///
     /// A chord adds at most `f(1−f)h²/2` to the second moment of a step, `f` the place in the bin; this costs
     /// `T h² (1+θ)/12` in ε and θ times that in log δ.
-    fn width(&self, outlook: &Outlook, goal: Goal, tolerance: f64) -> f64 {
+    fn width(
+        &self,
+        side: Side,
+        outlook: &Outlook,
+        goal: Goal,
+        tolerance: f64,
+        log_tail: f64,
+    ) -> (f64, bool) {
         let Saddle { theta, epsilon, deviation, .. } = outlook.saddle;
         let theta = theta.max(0.3 / deviation);
         let error = match goal {
             Goal::EpsilonAt(_) => tolerance * epsilon.max(0.02 * deviation),
             Goal::DeltaAt(_) => tolerance / theta,
         };
-        (8.0 * error / (self.count * (1.0 + theta))).sqrt()
-    }
-
-    /// The width confined to what the transforms can hold; `true` if it was confined from below.
-    fn confined(&self, width: f64, side: Side, log_tail: f64, outlook: &Outlook) -> (f64, bool) {
+        let width = (8.0 * error / (self.count * (1.0 + theta))).sqrt();
         let range = self.step.loss_range(side, outlook.order, log_tail);
         #[allow(clippy::cast_precision_loss)] // 2^23
         let finest = 1.05 * outlook.window.max(range) / LARGEST as f64;
-        let coarsest = (range / 48.0).min(30.0).max(finest);
+        // However narrow the range is: moving every loss by a width costs at most T widths.
+        let harmless = error / self.count;
+        let coarsest = (range / 48.0).max(harmless).min(30.0).max(finest);
+        let width = width.max(harmless);
         (width.clamp(finest, coarsest), width <= finest)
     }
 
@@ -160,6 +167,7 @@ impl Accountant {
         let steepest = 1.0 / single.grid.width;
         let theta = outlook.saddle.theta.min(steepest);
         let Some(composed) = self.composed(single, outlook, theta)? else { return Ok(unknown) };
+        if std::env::var("PLDDBG").is_ok() {let v=match goal{Goal::DeltaAt(e)=>composed.delta(e),Goal::EpsilonAt(d)=>composed.epsilon(d,outlook.saddle.epsilon)};eprintln!("{side:?} {:?} h={:.2e} n={} win={} th={:.4} eps0={:.5} lnd0={:.2} sd={:.3e} sc={:.4} noise={:.1e} inf={:.1e} sh={:.1e} V={v:.6e}", outlook.order, single.grid.width, single.log_mass.len(), composed.cells.len(), composed.theta, outlook.saddle.epsilon,outlook.saddle.log_delta,outlook.saddle.deviation,composed.log_scale, composed.noise, composed.infinite, composed.shift);}
         let delta = match goal {
             Goal::DeltaAt(epsilon) => return Ok(composed.delta(epsilon)),
             Goal::EpsilonAt(delta) => delta,
@@ -188,15 +196,13 @@ impl Accountant {
         let mut largest = 0.0_f64;
         for &order in orders {
             let mut outlook = self.outlook(side, order, goal, log_tail);
-            let suited = self.width(&outlook, goal, tolerance);
-            let (mut width, _) = self.confined(suited, side, log_tail, &outlook);
+            let (mut width, _) = self.width(side, &outlook, goal, tolerance, log_tail);
             let mut single = Lattice::new(self.step, order, width, log_tail).distribution(side);
             // The sketch of a profile is one of another pair; the lattice itself says more.
             let rough = side == Side::Upper && self.step.sketch_is_rough();
             for _ in 0..if rough { 3 } else { 0 } {
                 outlook = self.outlook_of(Sketch::of_lattice(&single), order, goal);
-                let suited = self.width(&outlook, goal, tolerance);
-                let (suited, _) = self.confined(suited, side, log_tail, &outlook);
+                let (suited, _) = self.width(side, &outlook, goal, tolerance, log_tail);
                 if suited > 0.7 * width {
                     break;
                 }
@@ -265,9 +271,13 @@ impl Accountant {
         let mut tracks = Vec::with_capacity(orders.len());
         for &order in orders {
             let outlook = self.outlook(Side::Upper, order, goal, log_tail);
-            let width = self.width(&outlook, goal, tolerance / 2.0);
-            let mut track =
-                Track { outlook, width, last: false, upper: f64::INFINITY, lattice: None };
+            let mut track = Track {
+                outlook,
+                tolerance: tolerance / 2.0,
+                last: false,
+                upper: f64::INFINITY,
+                lattice: None,
+            };
             self.follow(&mut track, goal, log_tail)?;
             tracks.push(track);
         }
@@ -292,7 +302,7 @@ impl Accountant {
             if excess <= 1.0 || leading.last || negligible {
                 return Ok(bracket);
             }
-            leading.width *= (0.8 / excess.sqrt()).clamp(0.2, 0.7);
+            leading.tolerance *= (0.6 / excess).clamp(0.04, 0.5);
             let deeper = self.log_tail(upper.ln().min(0.0) - 8.0);
             if matches!(goal, Goal::DeltaAt(_)) && deeper < log_tail {
                 // The range of losses was chosen by an estimate of δ that was too large.
@@ -307,8 +317,9 @@ impl Accountant {
     /// The upper side at the width of the track.
     fn follow(&mut self, track: &mut Track, goal: Goal, log_tail: f64) -> Result<()> {
         let outlook = &track.outlook;
-        (track.width, track.last) = self.confined(track.width, Side::Upper, log_tail, outlook);
-        let mut lattice = Lattice::new(self.step, outlook.order, track.width, log_tail);
+        let (width, last) = self.width(Side::Upper, outlook, goal, track.tolerance, log_tail);
+        track.last = last;
+        let mut lattice = Lattice::new(self.step, outlook.order, width, log_tail);
         let single = lattice.distribution(Side::Upper);
         track.upper = track.upper.min(self.evaluate(&single, outlook, goal)?);
         track.lattice = Some(lattice);
@@ -319,7 +330,8 @@ impl Accountant {
 /// One order on its way to a narrow bracket.
 struct Track {
     outlook: Outlook,
-    width: f64,
+    /// What the lattice may add to the result, relative.
+    tolerance: f64,
     /// Whether the lattice is the finest one.
     last: bool,
     upper: f64,

@@ -184,10 +184,10 @@ impl Composed {
             // δ is below the target at the end of the window.
             (Side::Upper, Some(level)) if self.below > 0.0 => level.loss,
             (Side::Upper, Some(level)) => level.epsilon_at(target),
-            (Side::Lower, Some(level)) if self.theta == 0.0 => {
-                level.epsilon_at(target + self.folded_at(0.0, 0.0))
+            // What folded is largest at the smallest ε.
+            (Side::Lower, Some(level)) => {
+                level.epsilon_at(target + self.folded_at(0.0, reference))
             }
-            (Side::Lower, Some(_)) => 0.0,
         });
         let rounding = self.shift + epsilon.abs() * 1e-13;
         match self.side {

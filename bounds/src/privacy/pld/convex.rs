@@ -28,7 +28,12 @@ pub(super) fn polygon_below(chords: &Chords) -> Vec<f64> {
     let mut before = 0.0;
     for (i, mass) in mass.iter_mut().enumerate() {
         let (here, after) = (drop[i], drop.get(i + 1).copied().unwrap_or(0.0));
-        let change = ((after - here) - growth * (here - before)) / step;
+        let change = if i == 0 {
+            // The segment from the vertex at α = 0, where the profile is 1.
+            (after - here) / step - here
+        } else {
+            ((after - here) - growth * (here - before)) / step
+        };
         let terms = (after + here + growth * (here + before)) / step;
         *mass -= change + SHAVE * (*mass + terms);
         before = here;
@@ -43,7 +48,7 @@ pub(super) fn polygon_below(chords: &Chords) -> Vec<f64> {
 /// How far each vertex lies below the profile, or `None` if the lattice is too coarse to say anything.
 ///
 /// The vertices are lowered as far as their bins need, but not below the two lines that the profile never
-/// crosses: on the left `1 − α`, on the right 0.
+/// crosses: on the left `1 − α`, on the right 0. Where the two meet, the one on the left is given up.
 fn vertex_drops(chords: &Chords, mass: &[f64], step: f64, growth: f64) -> Option<Vec<f64>> {
     let last = mass.len() - 1;
     let mut drop = vec![0.0_f64; mass.len()];
@@ -81,16 +86,21 @@ fn vertex_drops(chords: &Chords, mass: &[f64], step: f64, growth: f64) -> Option
             break;
         }
     }
-    if left_end + 1 >= right_end {
+    if right_end == 0 {
         return None;
     }
-    drop[..=left_end].copy_from_slice(&left[..=left_end]);
+    let on_line = left_end + 1 < right_end;
+    if on_line {
+        drop[..=left_end].copy_from_slice(&left[..=left_end]);
+    }
     for (i, drop) in drop.iter_mut().enumerate().skip(right_end) {
         *drop = right[last - i];
     }
     // The bins next to the lines lost some of the drop they need.
-    let upper = chords.gap[left_end].upper_drop(drop[left_end]);
-    drop[left_end + 1] = drop[left_end + 1].max(upper);
+    if on_line {
+        let upper = chords.gap[left_end].upper_drop(drop[left_end]);
+        drop[left_end + 1] = drop[left_end + 1].max(upper);
+    }
     let lower = chords.gap[right_end - 1].lower_drop(drop[right_end]);
     drop[right_end - 1] = drop[right_end - 1].max(lower);
     Some(drop)

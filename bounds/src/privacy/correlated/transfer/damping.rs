@@ -98,7 +98,8 @@ mod tests {
                         let excess = after / (-q * value).exp() - 1.0;
                         let sign = if order == Order::Forward { 1.0 } else { -1.0 };
                         assert!(sign * excess > -1e-12, "{lambda} {order:?} {value} {q} {excess}");
-                        assert!(excess.abs() < 0.1, "{lambda} {order:?} {value} {q} {excess}");
+                        let fine = excess.abs() < 0.05 * (1.0 + (q * value).powi(2));
+                        assert!(fine, "{lambda} {order:?} {value} {q} {excess}");
                     }
                 }
             }

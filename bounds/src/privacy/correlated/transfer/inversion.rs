@@ -102,10 +102,11 @@ impl Transfer {
         if pair.rate() == 0.0 || pair.steps() == 0 {
             return Ok(Self { order, base, outcome: Outcome::Zero });
         }
-        if order == Order::Reverse && around + base >= 0.0 {
-            // δ is 0 there, see `delta`.
-            return Ok(Self { order, base, outcome: Outcome::Vacuous });
-        }
+        let around = match order {
+            Order::Forward => around,
+            // From −base on δ is 0, see `delta`: the line serves the smaller ε.
+            Order::Reverse => around.min(-0.9 * base),
+        };
         let line = Chain::new(pair, order, repulsion, resolution)
             .and_then(|chain| Line::new(&chain, around));
         let outcome = line.map_or(Outcome::Vacuous, Outcome::Line);

@@ -307,7 +307,7 @@ impl Lanes {
         let (values, old) = (self.values.as_slice(), before.as_slice());
         let growth = sum(values, 0) / sum(old, 0);
         let mut factors = Vec::with_capacity(self.alive);
-        for lane in 0..self.alive {
+        for (lane, error) in errors[..self.alive].iter_mut().enumerate() {
             let block = 1 + 2 * lane;
             let after = (sum(values, block), sum(values, block + 1));
             let prior = (sum(old, block), sum(old, block + 1));
@@ -325,7 +325,7 @@ impl Lanes {
             }
             // Later steps multiply the residual by at most the growth of the real measure; the second
             // half pays for a modulus above that growth, which is cut.
-            errors[lane] += 2.01 * remaining * (residual + spread);
+            *error += 2.01 * remaining * (residual + spread);
             let modulus = (re.hypot(im) / growth).min(1.0);
             let size = (remaining * modulus.ln()).exp();
             let angle = remaining * im.atan2(re);

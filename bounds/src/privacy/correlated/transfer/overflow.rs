@@ -181,6 +181,19 @@ impl Earlier {
             }
             weights = next;
         }
+        // From the smallest up; nodes closer than the ratio are merged upwards.
+        let mut merged: (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for (node, weight) in nodes.iter().zip(&weights) {
+            match (merged.0.last(), merged.1.last_mut()) {
+                (Some(kept), Some(sum)) if *node > RATIO * kept => *sum += weight,
+                _ => {
+                    merged.0.push(*node);
+                    merged.1.push(*weight);
+                }
+            }
+        }
+        let law = merged.0.into_iter().zip(merged.1).filter(|(_, weight)| *weight > 0.0);
+        let (mut nodes, mut weights): (Vec<f64>, Vec<f64>) = law.unzip();
         nodes.reverse();
         weights.reverse();
         Self { nodes, weights }
