@@ -9,7 +9,7 @@ use dpbounds_bounds::pac_bayes::{
     Form, Prior, Problem, certify, gaussian_kl, kl_bernoulli, kl_inverse_lower, sampling,
 };
 use dpbounds_bounds::privacy::{
-    Method, Plan, Relation, Sampler, Target, calibrate, participation_norm,
+    Effort, Plan, Relation, Sampler, Target, calibrate, participation_norm,
 };
 use dpbounds_bounds::{Bound, Result};
 
@@ -175,7 +175,7 @@ fn calibrated_noise_across_the_domain_of_theorem_f12() {
         relation: Relation::ReplaceOne,
     };
     let kappa = |steps: u64, epsilon: f64, delta: f64| {
-        value(calibrate(&Plan { steps, ..plan }, Target { epsilon, delta }, Method::Auto))
+        value(calibrate(&Plan { steps, ..plan }, Target { epsilon, delta }, &Effort::default()))
     };
     assert!(kappa(600, 1.01, 1e-7) <= kappa(600, 1.0, 1e-7));
     assert!(kappa(504, 0.5, 1e-7) <= kappa(505, 0.5, 1e-7));

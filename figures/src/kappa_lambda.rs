@@ -165,7 +165,7 @@ impl Plot for Plotted {
         frame::title(canvas, TITLE, &format!("{}.", self.run.words()))?;
         let areas = frame::columns(2, 44.0, 112.0, 450.0);
         for (index, (curves, area)) in self.panels.iter().zip(areas).enumerate() {
-            let panel = Panel { area, x: Axis::Linear(0.0, 0.95), y: Axis::Log(0.05, 2000.0) };
+            let panel = Panel { area, x: Axis::Linear(0.0, 0.95), y: Axis::Log(0.1, 2000.0) };
             let rungs = RUNGS.iter().enumerate();
             let drawn = rungs.map(|(index, rung)| (curves.rung(index), rung.look().1));
             let refuted = std::iter::once((curves.refuted.clone(), REFUTED));

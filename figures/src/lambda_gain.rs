@@ -1,7 +1,7 @@
 //! What noise correlation buys: the two noise terms of the optimisation bound relative to λ = 0.
 
 use dpbounds_bounds::Warrant;
-use dpbounds_bounds::privacy::Method;
+use dpbounds_bounds::privacy::{Bracket, Method, lambda_gain};
 use plotters_backend::DrawingBackend;
 
 use crate::axes::{Axis, Panel};
@@ -40,22 +40,18 @@ const FLOOR: Entry =
 const ESTIMATE: Entry =
     Entry { label: "Estimate of the truth (Monte Carlo)", mark: Mark::Hollow(INK) };
 
-/// `(t₁, t₂)` of noise that is `ratio` times that of λ = 0. Increasing in `ratio`: a lower bound of
-/// the noise gives floors.
-fn terms(lambda: f64, ratio: f64) -> (f64, f64) {
-    let kept = 1.0 - lambda;
-    (kept * ratio, (kept * kept + lambda * lambda * ETA) * ratio * ratio)
+/// Noise κ at one λ with its two terms, the floors or the values that are reached.
+struct Sample {
+    lambda: f64,
+    kappa: f64,
+    terms: [f64; 2],
 }
 
-/// Noise κ at some λ.
-type Noise = Vec<Point>;
-
+/// What is plotted for one ε.
 struct Curves {
-    /// The best proven noise at λ = 0.
-    independent: f64,
-    sufficient: Noise,
-    insufficient: Noise,
-    estimates: Noise,
+    sufficient: Vec<Sample>,
+    insufficient: Vec<Sample>,
+    estimates: Vec<Sample>,
 }
 
 pub(crate) struct Plotted {
@@ -64,34 +60,67 @@ pub(crate) struct Plotted {
     curves: Vec<Curves>,
 }
 
-fn curves(run: &Run, epsilon: f64) -> Result<Curves> {
-    let (mut sufficient, mut estimates) = (Noise::new(), Noise::new());
-    for &lambda in run.lambdas() {
-        let Some(kappa) = run.sufficient(lambda, epsilon, Method::Auto)?.value else { continue };
-        sufficient.push((lambda, kappa));
-        estimates.extend(run.estimate(lambda, epsilon, kappa)?.map(|found| (lambda, found)));
-    }
-    let mut insufficient = Noise::new();
-    for lambda in run.dense() {
-        insufficient.extend(run.insufficient(lambda, epsilon)?.map(|kappa| (lambda, kappa)));
-    }
-    match sufficient.first() {
-        Some(&(0.0, independent)) => {
-            Ok(Curves { independent, sufficient, insufficient, estimates })
-        }
-        _ => Err(FigureError::Draw(format!("no proven noise at lambda = 0, epsilon = {epsilon}"))),
-    }
+/// `t₁` and `t₂` that noise `kappa` reaches.
+fn reached(lambda: f64, kappa: f64, reference: Bracket) -> Result<Sample> {
+    let gain = lambda_gain(lambda, ETA, Bracket::exact(kappa), reference)?;
+    Ok(Sample { lambda, kappa, terms: [gain.linear, gain.quadratic] })
 }
 
-impl Curves {
-    /// One of the two terms for a list of noises.
-    fn term(&self, noise: &Noise, second: bool) -> Vec<Point> {
-        let term = |&(lambda, kappa): &Point| {
-            let (t1, t2) = terms(lambda, kappa / self.independent);
-            (lambda, if second { t2 } else { t1 })
-        };
-        noise.iter().map(term).collect()
+/// What `t₁` and `t₂` are at least if noise `kappa` does not suffice.
+fn floor(lambda: f64, kappa: f64, reference: Bracket) -> Result<Sample> {
+    let gain = lambda_gain(lambda, ETA, Bracket::exact(kappa), reference)?;
+    Ok(Sample { lambda, kappa, terms: [gain.linear_floor, gain.quadratic_floor] })
+}
+
+fn curves(run: &Run, epsilon: f64) -> Result<Curves> {
+    let independent = run.sufficient(0.0, epsilon, Method::Pld)?;
+    let (Some(lower), Some(upper)) = (independent.lower, independent.value) else {
+        return Err(FigureError::Draw(format!("no noise at lambda = 0, epsilon = {epsilon}")));
+    };
+    let reference = Bracket { lower, upper };
+    let mut curves = Curves { sufficient: vec![], insufficient: vec![], estimates: vec![] };
+    for &lambda in run.lambdas() {
+        // No other rung is better, and the others take half of the time of all together.
+        let method = if lambda == 0.0 { Method::Pld } else { Method::L2td };
+        let Some(kappa) = run.sufficient(lambda, epsilon, method)?.value else { continue };
+        curves.sufficient.push(reached(lambda, kappa, reference)?);
+        if let Some(kappa) = run.estimate(lambda, epsilon, kappa)? {
+            curves.estimates.push(reached(lambda, kappa, reference)?);
+        }
     }
+    for lambda in run.dense() {
+        if let Some(kappa) = run.insufficient(lambda, epsilon)? {
+            curves.insufficient.push(floor(lambda, kappa, reference)?);
+        }
+    }
+    Ok(curves)
+}
+
+/// The first or the second term against λ.
+fn term(samples: &[Sample], second: bool) -> Vec<Point> {
+    let at = |sample: &Sample| (sample.lambda, sample.terms[usize::from(second)]);
+    samples.iter().map(at).collect()
+}
+
+/// The least distance between the names of two curves.
+const NAME_STEP: f64 = 14.0;
+
+/// Names at the ends of the curves, moved apart where the ends are close.
+fn names<B: DrawingBackend>(
+    canvas: &mut Canvas<B>,
+    panel: &Panel,
+    ends: impl Iterator<Item = (Option<Point>, &'static str)>,
+) -> Result<()> {
+    let mut places: Vec<_> =
+        ends.filter_map(|(end, name)| Some((panel.place(end?)?, name))).collect();
+    places.sort_by(|one, other| one.0.1.total_cmp(&other.0.1));
+    let mut lowest = f64::NEG_INFINITY;
+    for ((x, y), name) in places {
+        lowest = y.max(lowest + NAME_STEP);
+        let place = (x + 12.0, lowest + 0.36 * size::TICK);
+        canvas.text(name, place, Type::new(size::TICK, INK))?;
+    }
+    Ok(())
 }
 
 impl Plot for Plotted {
@@ -112,23 +141,20 @@ impl Plot for Plotted {
             let panel = Panel { area, x: Axis::Linear(0.0, 0.95), y: Axis::Linear(0.0, top) };
             let both = || self.curves.iter().zip(TARGETS);
             let floors = both().map(|(curves, (_, _, colour))| {
-                (curves.term(&curves.insufficient, second), Stroke::curve(colour, DASH))
+                (term(&curves.insufficient, second), Stroke::curve(colour, DASH))
             });
             let reached = both().map(|(curves, (_, _, colour))| {
-                (curves.term(&curves.sufficient, second), Stroke::curve(colour, SOLID))
+                (term(&curves.sufficient, second), Stroke::curve(colour, SOLID))
             });
             let no_gain = (vec![(0.0, 1.0), (0.95, 1.0)], Stroke::solid(AXIS, 1.0));
             let drawn = std::iter::once(no_gain).chain(floors).chain(reached);
             frame::plot(canvas, &panel, drawn, (true, true))?;
-            for (curves, (_, name, colour)) in both() {
-                frame::rings(canvas, &panel, &curves.term(&curves.estimates, second), colour)?;
-                let reached = curves.term(&curves.sufficient, second);
-                frame::dots(canvas, &panel, &reached, colour)?;
-                if let Some((x, y)) = reached.last().and_then(|&last| panel.place(last)) {
-                    let place = (x + 11.0, y + 0.36 * size::TICK);
-                    canvas.text(name, place, Type::new(size::TICK, INK))?;
-                }
+            for (curves, (_, _, colour)) in both() {
+                frame::rings(canvas, &panel, &term(&curves.estimates, second), colour)?;
+                frame::dots(canvas, &panel, &term(&curves.sufficient, second), colour)?;
             }
+            let end = |curves: &Curves| term(&curves.sufficient, second).last().copied();
+            names(canvas, &panel, both().map(|(curves, target)| (end(curves), target.1)))?;
             let (heading, details) = if second {
                 ("Second noise term", "t₂ = ((1 − λ)² + ηλ²)κ²/κ₀² with step size η = 0.01")
             } else {
@@ -164,15 +190,14 @@ impl Plot for Plotted {
         ]);
         let (proven, estimate) = (Warrant::Proven.kind(), Warrant::Estimate.kind());
         for (curves, (epsilon, _, _)) in self.curves.iter().zip(TARGETS) {
-            for (side, noise, warrant) in [
+            for (side, samples, warrant) in [
                 ("sufficient", &curves.sufficient, proven),
                 ("insufficient", &curves.insufficient, proven),
                 ("estimate", &curves.estimates, estimate),
             ] {
-                for &(lambda, kappa) in noise {
-                    let (t1, t2) = terms(lambda, kappa / curves.independent);
-                    let mut row = self.run.columns(epsilon, lambda)?;
-                    row.extend([side.into(), number(kappa)?, number(t1)?, number(t2)?]);
+                for Sample { lambda, kappa, terms: [t1, t2] } in samples {
+                    let mut row = self.run.columns(epsilon, *lambda)?;
+                    row.extend([side.into(), number(*kappa)?, number(*t1)?, number(*t2)?]);
                     row.push(warrant.into());
                     table.push(row);
                 }
@@ -194,23 +219,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terms_are_those_of_the_theory() {
-        // n = 10⁴, B = 100, T = 1000, ε = 8, λ = 0.8: κ = 1.52, κ₀ = 0.5863.
-        let (t1, t2) = terms(0.8, 1.52 / 0.5863);
-        assert!((t1 - 0.519).abs() < 1e-3 && (t2 - 0.312).abs() < 1e-3, "{t1} {t2}");
-        assert_eq!(terms(0.0, 1.0), (1.0, 1.0));
-    }
-
-    #[test]
     fn proven_values_lie_above_their_floors() {
         let plotted = Plotted::compute(true).unwrap();
         for curves in &plotted.curves {
-            let reached = curves.term(&curves.sufficient, false);
-            let floors = curves.term(&curves.insufficient, false);
-            assert_eq!(reached.first(), Some(&(0.0, 1.0)));
-            for (lambda, value) in reached {
-                let floor = floors.iter().find(|floor| (floor.0 - lambda).abs() < 1e-9);
-                assert!(floor.is_none_or(|floor| floor.1 < value), "{lambda} {value}");
+            // Both sides of the bracket at λ = 0 enter.
+            assert!((curves.sufficient[0].terms[0] - 1.0).abs() < 1e-3);
+            for Sample { lambda, terms, .. } in &curves.sufficient {
+                let below = |floor: &&Sample| (floor.lambda - lambda).abs() < 1e-9;
+                let floor = curves.insufficient.iter().find(below).unwrap();
+                assert!(floor.terms[0] < terms[0] && floor.terms[1] < terms[1], "{lambda}");
             }
         }
     }

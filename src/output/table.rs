@@ -220,11 +220,12 @@ fn alternatives(bound: &Bound) -> String {
     ]);
     for other in &bound.alternatives {
         let statement = format!("{}, {}", other.source.work, other.source.statement);
+        let proven = other.warrant == Warrant::Proven;
         // Alternatives answer the same question, so their values round to the same side.
         let value = display_bound(&Bound {
             value: other.value,
-            upper: bound.upper.and(other.value).filter(|_| other.warrant == Warrant::Proven),
-            lower: bound.lower.and(other.value).filter(|_| other.warrant == Warrant::Proven),
+            upper: bound.upper.and(other.value).filter(|_| proven),
+            lower: bound.lower.and(other.value).filter(|_| proven && bound.upper.is_none()),
             ..bound.clone()
         });
         let reason = other.reason.as_deref().unwrap_or_default();

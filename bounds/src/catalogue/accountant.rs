@@ -99,11 +99,7 @@ fn fixed_size_epsilon(a: &Arguments<'_>) -> Result<Bound> {
     bracketed(EPSILON_OF_RUN, pld::epsilon(&step, steps, delta)?)
 }
 
-fn curve(
-    a: &Arguments<'_>,
-    of: fn(f64, f64, f64) -> Result<f64>,
-    source: Source,
-) -> Result<Bound> {
+fn curve(a: &Arguments<'_>, of: fn(f64, f64, f64) -> Result<f64>, source: Source) -> Result<Bound> {
     let sampling_rate = a.number("sampling_rate")?;
     let value = of(sampling_rate, a.number("noise_multiplier")?, a.number("order")?)?;
     Bound::upper_bound(RENYI, value, source)
@@ -237,13 +233,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         WANG,
         |a| curve(a, rdp::fixed_size_thm9, Source::new(WANG, "Theorem 9")),
     ),
-    entry(
-        "fixed_size_gaussian_rdp_thm27",
-        "the same by central moments",
-        FIXED_CURVE,
-        WANG,
-        |a| curve(a, rdp::fixed_size_thm27, Source::new(WANG, "Theorem 27")),
-    ),
+    entry("fixed_size_gaussian_rdp_thm27", "the same by central moments", FIXED_CURVE, WANG, |a| {
+        curve(a, rdp::fixed_size_thm27, Source::new(WANG, "Theorem 27"))
+    }),
     entry(
         "account_epsilon",
         "epsilon that a run spends at delta, as a bracket",

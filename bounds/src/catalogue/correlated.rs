@@ -12,7 +12,8 @@ use crate::privacy::correlated::monte_carlo::log_likelihood_ratio;
 use crate::privacy::correlated::transfer::{Repulsion, Resolution, Transfer};
 use crate::privacy::gaussian::{self, DELTA as DELTA_OF_PAIR};
 use crate::privacy::{
-    Effort, Method, Order, Pair, Plan, Relation, Sampler, Target, calibrate, participation_norm, pld,
+    Effort, Method, Order, Pair, Plan, Relation, Sampler, Target, calibrate, participation_norm,
+    pld,
 };
 use crate::warrant::{Bound, Quantity, Source};
 
@@ -200,8 +201,7 @@ fn linear_lower_kappa(a: &Arguments<'_>) -> Result<Bound> {
     let lambda = a.optional_number("lambda")?.unwrap_or(0.0);
     let (epsilon, delta) = (a.number("epsilon")?, a.number("delta")?);
     let steps = a.steps_up_to(10_000_000, LADDER_STEPS.range)?;
-    let refuted =
-        linear_test::largest_refuted_noise(rate, lambda, steps, epsilon, delta)?;
+    let refuted = linear_test::largest_refuted_noise(rate, lambda, steps, epsilon, delta)?;
     let source = Source::new("ours", "linear test (docs/theory/accounting.md)");
     Bound::lower_bound(KAPPA_OF_RUN, refuted.unwrap_or(0.0), source)
 }
@@ -272,7 +272,8 @@ pub(super) const ENTRIES: &[Entry] = &[
             let kappa = domain::positive("kappa", a.number("kappa")?)?;
             let step = pld::OneStep::poisson(a.number("sampling_rate")?, kappa)?;
             let bracket = pld::delta(&step, a.count("steps")?, a.number("epsilon")?)?;
-            let source = Source::new("ours", "privacy-loss distribution (docs/theory/accounting.md)");
+            let source =
+                Source::new("ours", "privacy-loss distribution (docs/theory/accounting.md)");
             Bound::bracket(DELTA_OF_PAIR, bracket.lower, bracket.upper, source)
         },
     ),

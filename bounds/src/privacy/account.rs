@@ -313,12 +313,13 @@ fn monte_carlo(
     let pair = Pair::new(plan.rate()?, kappa / sensitivity, plan.lambda, plan.steps)?;
     let coarse = Rung::new(Method::L2td, plan, route, Resolution::COARSE)?;
     let scale = coarse.profile(kappa, epsilon)?(epsilon).clamp(1e-300, 0.999);
-    let certified =
-        monte_carlo::certify(&pair, epsilon, scale, &effort.monte_carlo, &|_| true)?;
+    let certified = monte_carlo::certify(&pair, epsilon, scale, &effort.monte_carlo, &|_| true)?;
     let confidence = 1.0 - certified.failure_probability();
     let mut bound = Bound::upper_bound(DELTA, certified.upper().min(1.0), L3)?;
     bound.warrant = Warrant::Confidence(confidence);
-    Ok(bound.with_term("forward", certified.forward.upper).with_term("reverse", certified.reverse.upper))
+    Ok(bound
+        .with_term("forward", certified.forward.upper)
+        .with_term("reverse", certified.reverse.upper))
 }
 
 pub(super) const L3: Source = Source::new(
@@ -347,7 +348,8 @@ fn lower_side(plan: &Plan, route: Route, kappa: f64, question: Question) -> Resu
 
 /// The largest ε at which the linear statistic still shows more than `delta`.
 pub(super) fn linear_epsilon(plan: &Plan, route: Route, kappa: f64, delta: f64) -> Result<f64> {
-    let shows = |epsilon: f64| Ok::<_, BoundError>(lower::delta(plan, route, kappa, epsilon)? > delta);
+    let shows =
+        |epsilon: f64| Ok::<_, BoundError>(lower::delta(plan, route, kappa, epsilon)? > delta);
     if !shows(0.0)? {
         return Ok(0.0);
     }

@@ -10,8 +10,8 @@ use super::correlated::transfer::Resolution;
 use super::gaussian::largest_mu;
 use super::rung::{self, Rung};
 use super::{
-    Effort, Method, Pair, Plan, Question, Relation, Route, Sampler, Target, account,
-    closed_form, lower, participation_norm, pld, route,
+    Effort, Method, Pair, Plan, Question, Relation, Route, Sampler, Target, account, closed_form,
+    lower, participation_norm, pld, route,
 };
 use crate::domain;
 use crate::error::{BoundError, Result};
@@ -142,8 +142,13 @@ fn refuted_noise(plan: &Plan, route: Route, target: Target) -> Result<f64> {
             _ => 1.0,
         };
         let Target { epsilon, delta } = target;
-        let noise =
-            linear_test::largest_refuted_noise(plan.rate()?, plan.lambda, plan.steps, epsilon, delta)?;
+        let noise = linear_test::largest_refuted_noise(
+            plan.rate()?,
+            plan.lambda,
+            plan.steps,
+            epsilon,
+            delta,
+        )?;
         return Ok(noise.map_or(0.0, |noise| noise * s));
     }
     let (mut refuted, mut open) = (0.0, 1e-3);
@@ -401,9 +406,7 @@ pub fn largest(
         Extent::Steps => 1 << 40,
         Extent::Batch if plan.sampler == Sampler::Stream => plan.n / plan.steps.max(1),
         // Under add/remove a fixed-size batch leaves at least one record out.
-        Extent::Batch
-            if plan.sampler == Sampler::Fixed && plan.relation == Relation::AddRemove =>
-        {
+        Extent::Batch if plan.sampler == Sampler::Fixed && plan.relation == Relation::AddRemove => {
             plan.n.saturating_sub(1)
         }
         Extent::Batch => plan.n,

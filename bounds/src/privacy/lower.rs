@@ -37,9 +37,11 @@ pub(super) fn witness(plan: &Plan, route: Route) -> Witness {
             Witness::OppositeRecordZeroed
         }
         (Sampler::Fixed, Relation::AddRemove | Relation::ReplaceOne, _)
-        | (_, Relation::ReplaceOne, Route::Gaussian { .. } | Route::Profile(Profile::PoissonReplaceOne)) => {
-            Witness::OppositeRecord
-        }
+        | (
+            _,
+            Relation::ReplaceOne,
+            Route::Gaussian { .. } | Route::Profile(Profile::PoissonReplaceOne),
+        ) => Witness::OppositeRecord,
         _ => Witness::LoneRecord,
     }
 }

@@ -89,7 +89,6 @@ impl Pair {
         if self.lambda == 0.0 {
             return 1.0;
         }
-        -(2.0 * rows_left * self.lambda.ln()).exp_m1()
-            / ((1.0 - self.lambda) * (1.0 + self.lambda))
+        -(2.0 * rows_left * self.lambda.ln()).exp_m1() / ((1.0 - self.lambda) * (1.0 + self.lambda))
     }
 }

@@ -164,10 +164,9 @@ pub(super) fn refusal(method: Method, route: Route) -> BoundError {
             "the closed forms give a noise for a target, not a privacy for a noise",
             "dpbounds calibrate --method closed-form, or another method here",
         ),
-        (Method::Rdp | Method::Pld, Route::Pair { .. } | Route::Triangle { .. }) => (
-            "the accountants of independent steps need lambda = 0",
-            "method l2td, or lambda 0",
-        ),
+        (Method::Rdp | Method::Pld, Route::Pair { .. } | Route::Triangle { .. }) => {
+            ("the accountants of independent steps need lambda = 0", "method l2td, or lambda 0")
+        }
         (Method::L2 | Method::L2t | Method::L2td | Method::L3, Route::Profile(_)) => (
             "one pair of distributions does not dominate this sampler and relation",
             "method pld, which composes the proven one-step profile",

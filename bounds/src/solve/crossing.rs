@@ -70,7 +70,8 @@ pub fn decreasing_crossing(
                 let informative = above.1 < -goal - 1e-9 && below.1 > -200.0;
                 let share = if informative { above.1 / (above.1 - below.1) } else { 0.5 };
                 let root = above.0 + share * width;
-                if width <= tolerance || (informative && below.0 - root <= tolerance && same_side == 0)
+                if width <= tolerance
+                    || (informative && below.0 - root <= tolerance && same_side == 0)
                 {
                     break;
                 }
@@ -84,7 +85,9 @@ pub fn decreasing_crossing(
                 };
                 pulled.clamp(above.0 + 0.01 * width, below.0 - 0.01 * width)
             }
-            (Some(above), None) => above.0 + (-above.1 / FIRST_SLOPE).clamp(0.02, 1.5) + 0.3 * tolerance,
+            (Some(above), None) => {
+                above.0 + (-above.1 / FIRST_SLOPE).clamp(0.02, 1.5) + 0.3 * tolerance
+            }
             (None, Some(below)) => {
                 if below.0 < -690.0 {
                     break;

@@ -1,7 +1,8 @@
 //! The analytic Gaussian mechanism, closed-form noise and calibration.
 
 use dpbounds_bounds::privacy::{
-    Method, Plan, Relation, Sampler, Target, calibrate, closed_form, gaussian, participation_norm,
+    Effort, Method, Plan, Relation, Sampler, Target, calibrate, closed_form, gaussian,
+    participation_norm,
 };
 use dpbounds_bounds::{Bound, BoundError, Warrant};
 use proptest::prelude::*;
@@ -121,7 +122,7 @@ proptest! {
         let batch = if sampler == Sampler::Full { n } else { (n / (steps + 1)).max(1) };
         let plan = Plan { n, batch, steps, lambda, sampler, relation: Relation::ALL[relation] };
         let at = |plan: &Plan, epsilon: f64, delta: f64| {
-            calibrate(plan, Target { epsilon, delta }, Method::Auto)
+            calibrate(plan, Target { epsilon, delta }, &Effort::default())
         };
         let Ok(kappa) = at(&plan, epsilon, delta) else {
             let refused = sampler == Sampler::Stream
@@ -140,21 +141,21 @@ proptest! {
 
     /// The same for the samplers that Theorem F.12 covers, with its hypotheses true on both sides.
     #[test]
-    fn calibrated_noise_is_monotone_inside_the_domain_of_theorem_f12(
+    fn closed_form_noise_is_monotone_inside_the_domain_of_theorem_f12(
         steps in 200..5000_u64, epsilon in log_uniform(1e-3, 0.4), delta in log_uniform(1e-10, 0.01),
         more in log_uniform(1.01, 2.0), relation in 0..3_usize, lambda in 0.0..0.95_f64,
         sampler in prop_oneof![Just(Sampler::Poisson), Just(Sampler::Fixed)],
     ) {
         let plan = Plan { n: 1000, batch: 500, steps, lambda, sampler, relation: Relation::ALL[relation] };
+        let closed_form = Effort { method: Method::ClosedForm, ..Effort::default() };
         let at = |plan: &Plan, epsilon: f64, delta: f64| {
-            value(calibrate(plan, Target { epsilon, delta }, Method::Auto))
+            value(calibrate(plan, Target { epsilon, delta }, &closed_form))
         };
         let kappa = at(&plan, epsilon, delta);
         ordered!(at(&plan, epsilon * more, delta) => kappa);
         ordered!(at(&plan, epsilon, delta * more) => kappa);
         ordered!(kappa => at(&Plan { steps: steps + 1, ..plan }, epsilon, delta));
-        let closed = calibrate(&plan, Target { epsilon, delta }, Method::ClosedForm).unwrap();
-        ordered!(kappa => closed.value.unwrap());
+        let closed = calibrate(&plan, Target { epsilon, delta }, &closed_form).unwrap();
         prop_assert_eq!(closed.warrant, Warrant::Proven);
     }
 }
@@ -178,7 +179,7 @@ fn sampler_and_relation_decide_the_sensitivity_or_refuse() {
         for relation in Relation::ALL.iter().copied() {
             let (batch, steps) = if sampler == Sampler::Full { (1000, 4) } else { (100, 4) };
             let plan = Plan { n: 1000, batch, steps, lambda: 0.0, sampler, relation };
-            let answer = calibrate(&plan, target, Method::Auto);
+            let answer = calibrate(&plan, target, &Effort::default());
             if (sampler, relation) == (Sampler::Stream, Relation::AddRemove) {
                 assert!(matches!(answer, Err(BoundError::Unproven { .. })));
                 continue;
@@ -189,7 +190,14 @@ fn sampler_and_relation_decide_the_sensitivity_or_refuse() {
             let wanted = unit * visits.sqrt() * if twice { 2.0 } else { 1.0 };
             let answer = answer.unwrap();
             assert_eq!(answer.warrant, Warrant::Proven, "{sampler} {relation}");
-            assert!(close(gaussian_part(&answer), wanted, 1e-12), "{sampler} {relation}");
+            if matches!(sampler, Sampler::Full | Sampler::Stream) {
+                assert!(close(gaussian_part(&answer), wanted, 1e-12), "{sampler} {relation}");
+            } else {
+                // Sampling only amplifies: never more noise than without it, and never so little that
+                // the record's first participation alone would show.
+                let kappa = answer.value.unwrap();
+                assert!(kappa < wanted && kappa > 0.1 * wanted, "{sampler} {relation}: {kappa}");
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::compose::{Composer, LARGEST, WINDOW_NATS};
 use super::composed::Composed;
 use super::loss::{LossDistribution, Side};
-use super::model::Lattice;
+use super::model::{Extent, Lattice};
 use super::sketch::{Saddle, Sketch};
 use super::step::{Kind, OneStep};
 use crate::error::Result;
@@ -29,8 +29,17 @@ struct Outlook {
     order: Order,
     sketch: Sketch,
     saddle: Saddle,
+    /// The tilt of the composition.
+    tilt: f64,
     /// Width of the window in nats of loss.
     window: f64,
+}
+
+impl Outlook {
+    /// What the lattice has to cover when each step may lose a mass of `exp(log_tail)`.
+    fn extent(&self, log_tail: f64) -> Extent {
+        Extent { log_tail, depth: 60.0 / self.tilt }
+    }
 }
 
 /// Accounts for `steps` equal steps.
@@ -63,10 +72,11 @@ impl Accountant {
             Goal::EpsilonAt(delta) => sketch.at_delta(self.count, delta.ln()),
             Goal::DeltaAt(epsilon) => sketch.at_epsilon(self.count, epsilon),
         };
-        let reach = |sign| sketch.chernoff(self.count, saddle.theta, WINDOW_NATS, sign).1;
+        let tilt = sketch.gentle_tilt(self.count, &saddle);
+        let reach = |sign| sketch.chernoff(self.count, tilt, WINDOW_NATS, sign).1;
         let window = reach(1.0) + reach(-1.0);
         let window = if window.is_finite() { window } else { 0.0 };
-        Outlook { order, sketch, saddle, window }
+        Outlook { order, sketch, saddle, tilt, window }
     }
 
     /// Logarithm of the mass that one step may lose.
@@ -116,7 +126,7 @@ impl Accountant {
             Goal::DeltaAt(_) => tolerance / theta,
         };
         let width = (8.0 * error / (self.count * (1.0 + theta))).sqrt();
-        let range = self.step.loss_range(side, outlook.order, log_tail);
+        let range = self.step.loss_range(side, outlook.order, outlook.extent(log_tail));
         #[allow(clippy::cast_precision_loss)] // 2^23
         let finest = 1.05 * outlook.window.max(range) / LARGEST as f64;
         // However narrow the range is: moving every loss by a width costs at most T widths.
@@ -165,9 +175,29 @@ impl Accountant {
         };
         // More than this would only separate neighbouring cells.
         let steepest = 1.0 / single.grid.width;
-        let theta = outlook.saddle.theta.min(steepest);
+        let theta = outlook.tilt.min(steepest);
         let Some(composed) = self.composed(single, outlook, theta)? else { return Ok(unknown) };
-        if std::env::var("PLDDBG").is_ok() {let v=match goal{Goal::DeltaAt(e)=>composed.delta(e),Goal::EpsilonAt(d)=>composed.epsilon(d,outlook.saddle.epsilon)};eprintln!("{side:?} {:?} h={:.2e} n={} win={} th={:.4} eps0={:.5} lnd0={:.2} sd={:.3e} sc={:.4} noise={:.1e} inf={:.1e} sh={:.1e} V={v:.6e}", outlook.order, single.grid.width, single.log_mass.len(), composed.cells.len(), composed.theta, outlook.saddle.epsilon,outlook.saddle.log_delta,outlook.saddle.deviation,composed.log_scale, composed.noise, composed.infinite, composed.shift);}
+        if std::env::var("PLDDBG").is_ok() {
+            let v = match goal {
+                Goal::DeltaAt(e) => composed.delta(e),
+                Goal::EpsilonAt(d) => composed.epsilon(d, outlook.saddle.epsilon),
+            };
+            eprintln!(
+                "{side:?} {:?} h={:.2e} n={} win={} th={:.4} eps0={:.5} lnd0={:.2} sd={:.3e} sc={:.4} noise={:.1e} inf={:.1e} sh={:.1e} V={v:.6e}",
+                outlook.order,
+                single.grid.width,
+                single.log_mass.len(),
+                composed.cells.len(),
+                composed.theta,
+                outlook.saddle.epsilon,
+                outlook.saddle.log_delta,
+                outlook.saddle.deviation,
+                composed.log_scale,
+                composed.noise,
+                composed.infinite,
+                composed.shift
+            );
+        }
         let delta = match goal {
             Goal::DeltaAt(epsilon) => return Ok(composed.delta(epsilon)),
             Goal::EpsilonAt(delta) => delta,
@@ -176,7 +206,7 @@ impl Accountant {
         // A tilt far from the one that fits the result leaves too much to the error terms.
         let reference = if epsilon.is_finite() { epsilon } else { 2.0 * outlook.saddle.epsilon };
         let better = outlook.sketch.at_epsilon(self.count, reference);
-        let better_theta = better.theta.min(steepest);
+        let better_theta = outlook.sketch.gentle_tilt(self.count, &better).min(steepest);
         if (better_theta - theta).abs() * better.deviation.min(outlook.saddle.deviation) < 2.0 {
             return Ok(epsilon);
         }
@@ -197,7 +227,8 @@ impl Accountant {
         for &order in orders {
             let mut outlook = self.outlook(side, order, goal, log_tail);
             let (mut width, _) = self.width(side, &outlook, goal, tolerance, log_tail);
-            let mut single = Lattice::new(self.step, order, width, log_tail).distribution(side);
+            let mut single =
+                Lattice::new(self.step, order, width, outlook.extent(log_tail)).distribution(side);
             // The sketch of a profile is one of another pair; the lattice itself says more.
             let rough = side == Side::Upper && self.step.sketch_is_rough();
             for _ in 0..if rough { 3 } else { 0 } {
@@ -207,7 +238,8 @@ impl Accountant {
                     break;
                 }
                 width = suited;
-                single = Lattice::new(self.step, order, width, log_tail).distribution(side);
+                single = Lattice::new(self.step, order, width, outlook.extent(log_tail))
+                    .distribution(side);
             }
             largest = largest.max(self.evaluate(&single, &outlook, goal)?);
         }
@@ -282,6 +314,7 @@ impl Accountant {
             tracks.push(track);
         }
         let mut lower = 0.0_f64;
+        let (mut best, mut vain) = (f64::INFINITY, 0);
         loop {
             let upper = tracks.iter().map(|track| track.upper).fold(0.0, f64::max);
             // The order with the smaller upper side can hardly have the larger lower side.
@@ -299,7 +332,10 @@ impl Accountant {
                 Goal::EpsilonAt(_) => upper < 1e-6 * leading.outlook.saddle.deviation,
                 Goal::DeltaAt(_) => upper < 1e-290,
             };
-            if excess <= 1.0 || leading.last || negligible {
+            // Where the masses of a step decay slowly, rounding limits what the transform can resolve.
+            vain = if excess > 0.8 * best { vain + 1 } else { 0 };
+            best = best.min(excess);
+            if excess <= 1.0 || leading.last || negligible || vain >= 2 {
                 return Ok(bracket);
             }
             leading.tolerance *= (0.6 / excess).clamp(0.04, 0.5);
@@ -307,8 +343,7 @@ impl Accountant {
             if matches!(goal, Goal::DeltaAt(_)) && deeper < log_tail {
                 // The range of losses was chosen by an estimate of δ that was too large.
                 log_tail = deeper;
-                leading.outlook =
-                    self.outlook(Side::Upper, leading.outlook.order, goal, log_tail);
+                leading.outlook = self.outlook(Side::Upper, leading.outlook.order, goal, log_tail);
             }
             self.follow(leading, goal, log_tail)?;
         }
@@ -319,7 +354,7 @@ impl Accountant {
         let outlook = &track.outlook;
         let (width, last) = self.width(Side::Upper, outlook, goal, track.tolerance, log_tail);
         track.last = last;
-        let mut lattice = Lattice::new(self.step, outlook.order, width, log_tail);
+        let mut lattice = Lattice::new(self.step, outlook.order, width, outlook.extent(log_tail));
         let single = lattice.distribution(Side::Upper);
         track.upper = track.upper.min(self.evaluate(&single, outlook, goal)?);
         track.lattice = Some(lattice);

@@ -74,7 +74,13 @@ struct Search<'a, F> {
 
 impl<F: Fn(f64) -> Result<OneStep>> Search<'_, F> {
     /// `log δ` on a side at this noise.
-    fn log_delta(&self, accountant: &mut Accountant, side: Side, noise: f64, tolerance: f64) -> Result<f64> {
+    fn log_delta(
+        &self,
+        accountant: &mut Accountant,
+        side: Side,
+        noise: f64,
+        tolerance: f64,
+    ) -> Result<f64> {
         let step = (self.make)(noise)?;
         let case = Case::of(&step, self.steps);
         let known = case.delta(self.epsilon);
@@ -137,7 +143,11 @@ impl<F: Fn(f64) -> Result<OneStep>> Search<'_, F> {
         let mut previous: Option<(f64, f64)> = None;
         for _ in 0..60 {
             let value = self.log_delta(&mut accountant, side, noise, 0.5 * slack)?;
-            if value <= self.log_delta { enough = enough.min(noise) } else { short = short.max(noise) }
+            if value <= self.log_delta {
+                enough = enough.min(noise)
+            } else {
+                short = short.max(noise)
+            }
             let miss = sign * (self.log_delta - value);
             let good = match side {
                 Side::Upper => value <= self.log_delta,
@@ -162,7 +172,7 @@ impl<F: Fn(f64) -> Result<OneStep>> Search<'_, F> {
                 (false, false, _) => 2.0 * short,
                 (false, true, false) => 0.5 * enough,
             };
-            if noise > 1e9 || noise < 1e-9 {
+            if !(1e-9..=1e9).contains(&noise) {
                 break;
             }
         }

@@ -93,6 +93,9 @@ impl Composed {
     /// Most that tilted `mass` at unknown places can contribute to δ at `epsilon`, relative to
     /// `e^{log_scale − θ·reference}`.
     fn anywhere(&self, mass: f64, epsilon: f64, reference: f64) -> f64 {
+        if mass == 0.0 {
+            return 0.0;
+        }
         let exponent = -self.theta * (epsilon - reference);
         mass * largest_weight(self.theta) * exponent.exp()
     }
@@ -185,9 +188,7 @@ impl Composed {
             (Side::Upper, Some(level)) if self.below > 0.0 => level.loss,
             (Side::Upper, Some(level)) => level.epsilon_at(target),
             // What folded is largest at the smallest ε.
-            (Side::Lower, Some(level)) => {
-                level.epsilon_at(target + self.folded_at(0.0, reference))
-            }
+            (Side::Lower, Some(level)) => level.epsilon_at(target + self.folded_at(0.0, reference)),
         });
         let rounding = self.shift + epsilon.abs() * 1e-13;
         match self.side {

@@ -138,4 +138,3 @@ pub(super) fn lower_hull(mass: &mut [f64], width: f64) {
         kept.push(next);
     }
 }
-

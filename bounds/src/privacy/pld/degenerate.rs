@@ -61,7 +61,11 @@ impl Case {
         if self.mu == 0.0 || epsilon / self.mu == f64::INFINITY {
             return f64::NEG_INFINITY;
         }
-        if !self.mu.is_finite() || epsilon > 1e12 { 0.0 } else { gaussian::log_delta(self.mu, epsilon) }
+        if !self.mu.is_finite() || epsilon > 1e12 {
+            0.0
+        } else {
+            gaussian::log_delta(self.mu, epsilon)
+        }
     }
 
     pub fn delta(&self, epsilon: f64) -> Bracket {
@@ -91,13 +95,16 @@ impl Case {
             return Ok(Bracket::exact(f64::INFINITY));
         }
         if self.form == Form::Bare {
-            let lower =
-                if delta < self.exposed * (1.0 - ROUNDING) { f64::INFINITY } else { 0.0 };
+            let lower = if delta < self.exposed * (1.0 - ROUNDING) { f64::INFINITY } else { 0.0 };
             return Ok(Bracket { lower, upper: f64::INFINITY });
         }
         let at = |log_delta: f64| {
             let meets = |epsilon: f64| self.log_gaussian(epsilon) <= log_delta;
-            if meets(0.0) { 0.0 } else { bracket_positive(meets, 0.0, 1e12).map_or(f64::INFINITY, |b| b.above) }
+            if meets(0.0) {
+                0.0
+            } else {
+                bracket_positive(meets, 0.0, 1e12).map_or(f64::INFINITY, |b| b.above)
+            }
         };
         let upper = at(delta.ln() - ROUNDING);
         let lower = match self.form {

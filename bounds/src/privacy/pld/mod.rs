@@ -18,7 +18,5 @@ mod step;
 mod witness;
 
 pub use calibrate::calibrate;
-pub use run::{
-    delta, delta_in_order, epsilon, epsilon_in_order, upper_delta, upper_epsilon,
-};
+pub use run::{delta, delta_in_order, epsilon, epsilon_in_order, upper_delta, upper_epsilon};
 pub use step::OneStep;

@@ -10,12 +10,21 @@ use super::witness::Witness;
 use crate::privacy::Order;
 use crate::special::normal_cdf;
 
+/// How far a lattice reaches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    /// Logarithm of the mass that one step may lose.
+    pub log_tail: f64,
+    /// Losses further below 0 than this make no difference under the tilt of the composition.
+    pub depth: f64,
+}
+
 /// A step on a lattice for one order. What both sides need is computed once.
 pub(super) struct Lattice {
     step: OneStep,
     order: Order,
     width: f64,
-    log_tail: f64,
+    extent: Extent,
     chords: Option<Chords>,
 }
 
@@ -55,9 +64,7 @@ impl OneStep {
                 }
                 if order == Order::Forward { sketch } else { sketch.exchanged() }
             }
-            Kind::PoissonReplaceOne | Kind::FixedZeroOut => {
-                self.witness().sketch(order, log_tail)
-            }
+            Kind::PoissonReplaceOne | Kind::FixedZeroOut => self.witness().sketch(order, log_tail),
         }
     }
 
@@ -76,16 +83,24 @@ impl OneStep {
         }
     }
 
+    /// The part of the line that a lattice of the pair covers.
+    fn covered(&self, order: Order, extent: Extent) -> (f64, f64) {
+        let (low, high) = self.range(self.distance(), order, extent.log_tail);
+        let deep = || self.mixture(self.distance()).node(extent.depth).map_or(high, |node| node.z);
+        // In this order the losses are the negative ones of the mixture.
+        (low, if order == Order::Reverse { high.min(deep().max(low + 1.0)) } else { high })
+    }
+
     /// How far apart the smallest and the largest loss of one step are.
-    pub(super) fn loss_range(&self, side: Side, order: Order, log_tail: f64) -> f64 {
+    pub(super) fn loss_range(&self, side: Side, order: Order, extent: Extent) -> f64 {
         let mixture = self.mixture(self.distance());
         let pair = self.kind == Kind::Poisson
             || (self.kind == Kind::FixedReplaceOne && side == Side::Lower);
         if pair {
-            let (low, high) = self.range(self.distance(), order, log_tail);
+            let (low, high) = self.covered(order, extent);
             return mixture.loss(high) - mixture.loss(low);
         }
-        2.0 * mixture.loss(self.range(self.distance(), Order::Forward, log_tail).1)
+        2.0 * mixture.loss(self.range(self.distance(), Order::Forward, extent.log_tail).1)
     }
 
     /// The largest loss that one step can have at all.
@@ -98,17 +113,16 @@ impl OneStep {
 }
 
 impl Lattice {
-    pub fn new(step: OneStep, order: Order, width: f64, log_tail: f64) -> Self {
-        Self { step, order, width, log_tail, chords: None }
+    pub fn new(step: OneStep, order: Order, width: f64, extent: Extent) -> Self {
+        Self { step, order, width, extent, chords: None }
     }
 
     fn pair(&mut self) -> &Chords {
         let chords = match self.chords.take() {
             Some(chords) => chords,
             None => {
-                let distance = self.step.distance();
-                let mixture = self.step.mixture(distance);
-                let (low, high) = self.step.range(distance, self.order, self.log_tail);
+                let mixture = self.step.mixture(self.step.distance());
+                let (low, high) = self.step.covered(self.order, self.extent);
                 let centre = mixture.centre(self.width);
                 let chords = Chords::new(&mixture, centre, self.width, low, high);
                 if self.order == Order::Forward { chords } else { chords.exchanged() }
@@ -119,7 +133,7 @@ impl Lattice {
 
     /// `r H_a(distance)` for `α >= 1`.
     fn half(&self, distance: f64) -> Half {
-        let (low, high) = self.step.range(distance, Order::Forward, self.log_tail);
+        let (low, high) = self.step.range(distance, Order::Forward, self.extent.log_tail);
         let mixture = self.step.mixture(distance);
         Half::of_mixture(&Chords::new(&mixture, 0.0, self.width, low, high))
     }
@@ -133,7 +147,7 @@ impl Lattice {
                 LossDistribution::lower(self.pair())
             }
             (Kind::PoissonReplaceOne | Kind::FixedZeroOut, Side::Lower) => {
-                self.step.witness().lower(self.order, self.width, self.log_tail)
+                self.step.witness().lower(self.order, self.width, self.extent.log_tail)
             }
             (Kind::FixedReplaceOne, Side::Upper) => {
                 let half = self.half(2.0);

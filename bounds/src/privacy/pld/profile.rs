@@ -34,13 +34,7 @@ impl Half {
             rest = mass[i + 1] + decay * rest;
             values[i] = values[i + 1] + gain * rest;
         }
-        Self {
-            width,
-            values,
-            mass,
-            mass_error: chords.mass_error,
-            loss_error: chords.loss_error,
-        }
+        Self { width, values, mass, mass_error: chords.mass_error, loss_error: chords.loss_error }
     }
 
     /// `(1−β) first + β second` with `β = αr/(r + α − 1)`.
@@ -83,12 +77,8 @@ impl Half {
         let grid = Grid { origin: 0.0, first: 0, width: self.width };
         let infinite = self.values.last().copied().unwrap_or(0.0);
         let below = reverse.mass.len() - 1;
-        let mirrored = reverse
-            .mass
-            .iter()
-            .enumerate()
-            .skip(1)
-            .map(|(i, mass)| mass * (-grid.at(i)).exp());
+        let mirrored =
+            reverse.mass.iter().enumerate().skip(1).map(|(i, mass)| mass * (-grid.at(i)).exp());
         let mut mass: Vec<f64> = mirrored.collect();
         mass.reverse();
         // Everything else is at loss 0; the profile is 1 at α = 0.

@@ -84,12 +84,7 @@ pub fn delta(step: &OneStep, steps: u64, epsilon: f64) -> Result<Bracket> {
 /// assert!(add.upper < remove.lower);
 /// # Ok::<(), dpbounds_bounds::BoundError>(())
 /// ```
-pub fn delta_in_order(
-    step: &OneStep,
-    order: Order,
-    steps: u64,
-    epsilon: f64,
-) -> Result<Bracket> {
+pub fn delta_in_order(step: &OneStep, order: Order, steps: u64, epsilon: f64) -> Result<Bracket> {
     delta_of(step, &[order], steps, epsilon)
 }
 
@@ -146,12 +141,7 @@ pub fn epsilon(step: &OneStep, steps: u64, delta: f64) -> Result<Bracket> {
 /// assert!(add.lower < 1.41667 && 1.41202 < add.upper);
 /// # Ok::<(), dpbounds_bounds::BoundError>(())
 /// ```
-pub fn epsilon_in_order(
-    step: &OneStep,
-    order: Order,
-    steps: u64,
-    delta: f64,
-) -> Result<Bracket> {
+pub fn epsilon_in_order(step: &OneStep, order: Order, steps: u64, delta: f64) -> Result<Bracket> {
     epsilon_of(step, &[order], steps, delta)
 }
 
@@ -163,11 +153,8 @@ fn epsilon_of(step: &OneStep, orders: &[Order], steps: u64, delta: f64) -> Resul
     if case.is_settled() || known.lower == known.upper {
         return Ok(known);
     }
-    let computed = Accountant::new(*step, steps).bracket(
-        orders,
-        Goal::EpsilonAt(delta),
-        EPSILON_TOLERANCE,
-    )?;
+    let computed =
+        Accountant::new(*step, steps).bracket(orders, Goal::EpsilonAt(delta), EPSILON_TOLERANCE)?;
     Ok(case.within(computed, known))
 }
 

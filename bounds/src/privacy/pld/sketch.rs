@@ -56,7 +56,12 @@ impl Sketch {
     /// The same pair with its two distributions exchanged.
     pub fn exchanged(&self) -> Self {
         Self {
-            log_mass: self.log_mass.iter().zip(&self.loss).map(|(mass, loss)| mass - loss).collect(),
+            log_mass: self
+                .log_mass
+                .iter()
+                .zip(&self.loss)
+                .map(|(mass, loss)| mass - loss)
+                .collect(),
             loss: self.loss.iter().map(|loss| -loss).collect(),
         }
     }
@@ -124,6 +129,23 @@ impl Sketch {
         let log_delta =
             steps * cumulants.value - theta * epsilon - spread.ln() - theta.max(0.0).ln_1p();
         Saddle { theta, epsilon, log_delta, deviation }
+    }
+
+    /// The smallest tilt that puts the tail above `epsilon` into the bulk as well as the one of `saddle`.
+    ///
+    /// Where the loss is bounded, tilts far beyond this one serve no purpose.
+    pub fn gentle_tilt(&self, steps: f64, saddle: &Saddle) -> f64 {
+        let exponent = |theta: f64| steps * self.cumulants(theta).value - theta * saddle.epsilon;
+        let enough = exponent(saddle.theta) + 1.0;
+        let (mut short, mut long) = (0.0, saddle.theta);
+        if !(exponent(0.0) > enough) {
+            return 0.0;
+        }
+        for _ in 0..12 {
+            let middle = 0.5 * (short + long);
+            if exponent(middle) > enough { short = middle } else { long = middle }
+        }
+        long
     }
 
     /// The tilt under which the sum of `steps` losses has mean `epsilon`, at least 0.

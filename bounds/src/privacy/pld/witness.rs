@@ -48,8 +48,8 @@ impl Witness {
 
     fn density(mixture: &Mixture, z: f64) -> f64 {
         let shifted = z - mixture.mu;
-        let sum = mixture.keep() * (-0.5 * z * z).exp()
-            + mixture.rate * (-0.5 * shifted * shifted).exp();
+        let sum =
+            mixture.keep() * (-0.5 * z * z).exp() + mixture.rate * (-0.5 * shifted * shifted).exp();
         sum * DENSITY_AT_ZERO
     }
 

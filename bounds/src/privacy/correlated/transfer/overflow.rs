@@ -23,7 +23,7 @@ use crate::special::normal_cdf;
 /// Steps with equal tables after which the growth of the mass is bounded by its last value.
 const EXPLICIT_STEPS: u64 = 4096;
 /// What that bound may add to the logarithm of the overflow before [`EXPLICIT_STEPS`].
-const SETTLED: f64 = 0.05;
+const SETTLED: f64 = 1e-3;
 /// Growth of `γ` after which the worth of what leaves is computed anew.
 const RENEWED: f64 = 1.25;
 
