@@ -255,7 +255,7 @@ mod tests {
                 let least = values.iter().copied().fold(f64::INFINITY, f64::min);
                 assert!(least > refuted, "{values:?} {refuted}");
                 assert!(values[5] <= least * 1.02, "{values:?}");
-                // Sampling error of a few hundred samples.
+                // The sampling error.
                 assert!(sample.estimate.is_none_or(|kappa| kappa < least * 1.02));
             }
         }

@@ -48,7 +48,7 @@ impl Run {
 
     /// Where the expensive values are evaluated.
     pub(crate) const fn lambdas(&self) -> &'static [f64] {
-        if self.quick { &[0.0, 0.3, 0.6] } else { &[0.0, 0.2, 0.4, 0.6, 0.8, 0.9] }
+        if self.quick { &[0.0, 0.5] } else { &[0.0, 0.2, 0.4, 0.6, 0.8, 0.9] }
     }
 
     /// Where the cheap curves are evaluated: up to the last of [`Self::lambdas`].
@@ -77,9 +77,7 @@ impl Run {
     /// Noise at which importance sampling finds δ in the forward order, which decides: an estimate.
     /// None where sampling does not work or is not to be trusted.
     pub(crate) fn estimate(&self, lambda: f64, epsilon: f64, above: f64) -> Result<Option<f64>> {
-        // A look does not need the accuracy.
-        let samples = if self.quick { SAMPLES / 8 } else { SAMPLES };
-        let settings = Settings::new(samples, 0.5, 0);
+        let settings = Settings::new(SAMPLES, 0.5, 0);
         let rate = self.plan.rate()?;
         let pair = |kappa| Pair::new(rate, kappa, lambda, self.plan.steps);
         let pilot = |kappa| Ok(forward_pilot(&pair(kappa)?, epsilon, &settings, &|_| true)?.value);

@@ -53,12 +53,21 @@ fn poisson_epsilon(a: &Arguments<'_>) -> Result<Bound> {
 }
 
 fn poisson_delta(a: &Arguments<'_>) -> Result<Bound> {
-    let (step, steps, epsilon) = (poisson_step(a)?, a.count("steps")?, a.number("epsilon")?);
-    if needs_no_lattice(step.noise()) {
+    delta_of_steps(&poisson_step(a)?, a.count("steps")?, a.number("epsilon")?)
+}
+
+/// A δ that is certainly below this is not worth a lattice that resolves it.
+const NEGLIGIBLE_DELTA: f64 = 1e-25;
+
+/// δ of Poisson batches as a bracket.
+pub(super) fn delta_of_steps(step: &OneStep, steps: u64, epsilon: f64) -> Result<Bound> {
+    if step.noise() > 0.0 {
         let upper = rdp::poisson_delta(step.rate(), step.noise(), steps, epsilon)?;
-        return one_sided(DELTA_OF_RUN, upper, RDP);
+        if needs_no_lattice(step.noise()) || upper < NEGLIGIBLE_DELTA {
+            return one_sided(DELTA_OF_RUN, upper, RDP);
+        }
     }
-    bracketed(DELTA_OF_RUN, pld::delta(&step, steps, epsilon)?)
+    bracketed(DELTA_OF_RUN, pld::delta(step, steps, epsilon)?)
 }
 
 fn one_sided(quantity: Quantity, upper: f64, source: Source) -> Result<Bound> {

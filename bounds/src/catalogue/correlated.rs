@@ -1,5 +1,6 @@
 //! The pair of a run with correlated noise by name: exact ratios, and the rungs of the ladder.
 
+use super::accountant::delta_of_steps;
 use super::parameters::*;
 use super::{Arguments, Entry, entry, replay};
 use crate::domain;
@@ -12,8 +13,8 @@ use crate::privacy::correlated::monte_carlo::log_likelihood_ratio;
 use crate::privacy::correlated::transfer::{Repulsion, Resolution, Transfer};
 use crate::privacy::gaussian::{self, DELTA as DELTA_OF_PAIR};
 use crate::privacy::{
-    Effort, Method, Order, Pair, Plan, Relation, Sampler, Target, calibrate, participation_norm,
-    pld,
+    Bracket, Effort, Method, Order, Pair, Plan, Relation, Sampler, Target, calibrate,
+    participation_norm, pld,
 };
 use crate::warrant::{Bound, Quantity, Source};
 
@@ -27,9 +28,9 @@ fn pair(a: &Arguments<'_>) -> Result<Pair> {
     Pair::new(a.number("sampling_rate")?, a.number("kappa")?, lambda, steps)
 }
 
-/// Where a transfer bound takes no longer than a few seconds.
+/// Where a transfer bound takes seconds rather than minutes.
 fn is_quick(pair: &Pair) -> bool {
-    pair.steps() <= 100_000 && pair.noise_multiplier() >= 0.1 && pair.lambda() <= 0.99
+    pair.steps() <= 10_000 && pair.noise_multiplier() >= 0.2 && pair.lambda() <= 0.95
 }
 
 /// `L(x)`: by its definition for short runs, enclosed by rounding the overlaps for longer ones.
@@ -67,6 +68,19 @@ fn llr(a: &Arguments<'_>) -> Result<Bound> {
     Ok(bound)
 }
 
+/// Independent steps by their privacy-loss distribution, where δ is worth it.
+fn lattice(pair: &Pair, order: Order, epsilon: f64) -> Result<Option<Bracket>> {
+    let (rate, noise, steps) = (pair.rate(), pair.noise_multiplier(), pair.steps());
+    if pair.lambda() > 0.0
+        || !is_quick(pair)
+        || rdp::poisson_delta(rate, noise, steps, epsilon)? < 1e-25
+    {
+        return Ok(None);
+    }
+    let step = pld::OneStep::poisson(rate, noise)?;
+    pld::delta_in_order(&step, order, steps, epsilon).map(Some)
+}
+
 /// Rungs that bound one order of the pair, each with its name.
 fn rungs(pair: &Pair, order: Order, epsilon: f64) -> Result<Vec<(f64, &'static str)>> {
     let mut all = vec![(participation_cap::delta(pair, epsilon), "L1 participation cap")];
@@ -76,11 +90,9 @@ fn rungs(pair: &Pair, order: Order, epsilon: f64) -> Result<Vec<(f64, &'static s
         Order::Forward => (replica::delta(pair, epsilon), "L2 replica moments"),
         Order::Reverse => (reverse_jensen::delta(pair, epsilon), "L2R Jensen"),
     });
-    if pair.lambda() == 0.0 {
-        let step = pld::OneStep::poisson(pair.rate(), pair.noise_multiplier())?;
-        let bracket = pld::delta_in_order(&step, order, pair.steps(), epsilon)?;
+    if let Some(bracket) = lattice(pair, order, epsilon)? {
         all.push((bracket.upper, "privacy-loss distribution"));
-    } else if is_quick(pair) {
+    } else if pair.lambda() > 0.0 && is_quick(pair) {
         let bound = Transfer::new(pair, order, epsilon, Repulsion::Kept, Resolution::FINE)?;
         all.push((bound.delta(epsilon), "L2TD transfer bound"));
     }
@@ -90,9 +102,8 @@ fn rungs(pair: &Pair, order: Order, epsilon: f64) -> Result<Vec<(f64, &'static s
 /// The best rung of one order between the linear test and 1.
 fn one_order(pair: &Pair, order: Order, epsilon: f64) -> Result<Bound> {
     let mut lower = linear_test::delta(pair, epsilon, order);
-    if pair.lambda() == 0.0 {
-        let step = pld::OneStep::poisson(pair.rate(), pair.noise_multiplier())?;
-        lower = lower.max(pld::delta_in_order(&step, order, pair.steps(), epsilon)?.lower);
+    if let Some(bracket) = lattice(pair, order, epsilon)? {
+        lower = lower.max(bracket.lower);
     }
     let rung = |(value, name): (f64, &'static str)| {
         let statement = format!("{name} (docs/theory/accounting.md)").into();
@@ -146,7 +157,7 @@ fn transfer(a: &Arguments<'_>, repulsion: Repulsion, statement: &'static str) ->
         return Err(BoundError::OutOfRange {
             parameter: "lambda",
             value: Shown(pair.lambda()),
-            allowed: "at most 0.99, with at most 1e5 steps and kappa at least 0.1",
+            allowed: "at most 0.95, with at most 1e4 steps and kappa at least 0.2",
             remedy: "correlated_delta answers there by the cheaper rungs",
         });
     }
@@ -271,10 +282,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         |a| {
             let kappa = domain::positive("kappa", a.number("kappa")?)?;
             let step = pld::OneStep::poisson(a.number("sampling_rate")?, kappa)?;
-            let bracket = pld::delta(&step, a.count("steps")?, a.number("epsilon")?)?;
-            let source =
-                Source::new("ours", "privacy-loss distribution (docs/theory/accounting.md)");
-            Bound::bracket(DELTA_OF_PAIR, bracket.lower, bracket.upper, source)
+            delta_of_steps(&step, a.count("steps")?, a.number("epsilon")?)
         },
     ),
     entry(

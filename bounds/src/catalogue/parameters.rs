@@ -154,7 +154,7 @@ pub(super) const SAMPLING_RATE: Parameter =
 pub(super) const RUN_STEPS: Parameter = Parameter { range: "0 to 2^53", ..STEPS };
 /// Where counts of participations are summed one by one.
 pub(super) const LADDER_STEPS: Parameter = Parameter { range: "0 to 1e7", ..STEPS };
-pub(super) const TRANSFER_STEPS: Parameter = Parameter { range: "0 to 1e5", ..STEPS };
+pub(super) const TRANSFER_STEPS: Parameter = Parameter { range: "0 to 1e4", ..STEPS };
 pub(super) const RENYI_ORDER: Parameter = number("order", "1", "> 1").or(&["alpha"]);
 pub(super) const FIXED_SIZE_ORDER: Parameter =
     Parameter { range: "greater than 1, at most 1e6", ..RENYI_ORDER };
@@ -163,9 +163,9 @@ pub(super) const REPLICAS: Parameter =
 /// Of a pair at sensitivity 1, where κ and the noise multiplier are the same.
 pub(super) const PAIR_KAPPA: Parameter =
     number("kappa", "noise / sensitivity", "> 0").or(&["noise_multiplier", "sigma"]);
-pub(super) const TRANSFER_KAPPA: Parameter = Parameter { range: ">= 0.1", ..PAIR_KAPPA };
+pub(super) const TRANSFER_KAPPA: Parameter = Parameter { range: ">= 0.2", ..PAIR_KAPPA };
 pub(super) const TRANSFER_CORRELATION: Parameter =
-    Parameter { range: "[0, 0.99]", ..UNIT_CORRELATION };
+    Parameter { range: "[0, 0.95]", ..UNIT_CORRELATION };
 /// What a search for the noise may be asked for.
 pub(super) const SEARCHED_EPSILON: Parameter = Parameter { range: "[0, 1e4]", ..EPSILON };
 pub(super) const OUTPUTS: Parameter = list("x", "finite, one for each step");

@@ -35,13 +35,6 @@ struct Outlook {
     window: f64,
 }
 
-impl Outlook {
-    /// What the lattice has to cover when each step may lose a mass of `exp(log_tail)`.
-    fn extent(&self, log_tail: f64) -> Extent {
-        Extent { log_tail, depth: 60.0 / self.tilt }
-    }
-}
-
 /// Accounts for `steps` equal steps.
 pub(super) struct Accountant {
     composer: Composer,
@@ -61,6 +54,13 @@ impl Accountant {
     /// Accounts for another step, keeping what was prepared for the transforms.
     pub fn set_step(&mut self, step: OneStep) {
         self.step = step;
+    }
+
+    /// What the lattice has to cover when each step may lose a mass of `exp(log_tail)`.
+    fn extent(&self, outlook: &Outlook, log_tail: f64) -> Extent {
+        // A sum with one loss below minus the largest possible sum is negative.
+        let highest = self.count * self.step.largest_loss(outlook.order);
+        Extent { log_tail, depth: (60.0 / outlook.tilt).min(highest) }
     }
 
     fn outlook(&self, side: Side, order: Order, goal: Goal, log_tail: f64) -> Outlook {
@@ -126,9 +126,10 @@ impl Accountant {
             Goal::DeltaAt(_) => tolerance / theta,
         };
         let width = (8.0 * error / (self.count * (1.0 + theta))).sqrt();
-        let range = self.step.loss_range(side, outlook.order, outlook.extent(log_tail));
+        let range = self.step.loss_range(side, outlook.order, self.extent(outlook, log_tail));
         #[allow(clippy::cast_precision_loss)] // 2^23
-        let finest = 1.05 * outlook.window.max(range) / LARGEST as f64;
+        let most = if self.step.kind == Kind::Poisson { LARGEST } else { LARGEST / 8 } as f64;
+        let finest = 1.05 * outlook.window.max(range) / most;
         // However narrow the range is: moving every loss by a width costs at most T widths.
         let harmless = error / self.count;
         let coarsest = (range / 48.0).max(harmless).min(30.0).max(finest);
@@ -222,13 +223,35 @@ impl Accountant {
 
     /// The bound of one side: the larger of `orders`.
     fn side(&mut self, side: Side, orders: &[Order], goal: Goal, tolerance: f64) -> Result<f64> {
-        let log_tail = self.tail_for(side, orders, goal);
+        let mut log_tail = self.tail_for(side, orders, goal);
+        let mut best: Option<f64> = None;
+        for _ in 0..8 {
+            let value = self.side_within(side, orders, goal, tolerance, log_tail)?;
+            let better = match side {
+                Side::Upper => f64::min,
+                Side::Lower => f64::max,
+            };
+            best = Some(best.map_or(value, |best| better(best, value)));
+            let Some(deeper) = self.deeper(goal, value, log_tail) else { break };
+            log_tail = deeper;
+        }
+        Ok(best.unwrap_or(f64::NAN))
+    }
+
+    fn side_within(
+        &mut self,
+        side: Side,
+        orders: &[Order],
+        goal: Goal,
+        tolerance: f64,
+        log_tail: f64,
+    ) -> Result<f64> {
         let mut largest = 0.0_f64;
         for &order in orders {
             let mut outlook = self.outlook(side, order, goal, log_tail);
             let (mut width, _) = self.width(side, &outlook, goal, tolerance, log_tail);
-            let mut single =
-                Lattice::new(self.step, order, width, outlook.extent(log_tail)).distribution(side);
+            let extent = self.extent(&outlook, log_tail);
+            let mut single = Lattice::new(self.step, order, width, extent).distribution(side);
             // The sketch of a profile is one of another pair; the lattice itself says more.
             let rough = side == Side::Upper && self.step.sketch_is_rough();
             for _ in 0..if rough { 3 } else { 0 } {
@@ -238,8 +261,7 @@ impl Accountant {
                     break;
                 }
                 width = suited;
-                single = Lattice::new(self.step, order, width, outlook.extent(log_tail))
-                    .distribution(side);
+                single = Lattice::new(self.step, order, width, extent).distribution(side);
             }
             largest = largest.max(self.evaluate(&single, &outlook, goal)?);
         }
@@ -349,12 +371,18 @@ impl Accountant {
         }
     }
 
+    /// A longer range of losses, if the present one was chosen by an estimate of δ that was too large.
+    fn deeper(&self, goal: Goal, value: f64, log_tail: f64) -> Option<f64> {
+        let deeper = self.log_tail(value.ln().min(0.0) - 5.0);
+        (matches!(goal, Goal::DeltaAt(_)) && deeper < log_tail - 3.0).then_some(deeper)
+    }
+
     /// The upper side at the width of the track.
     fn follow(&mut self, track: &mut Track, goal: Goal, log_tail: f64) -> Result<()> {
         let outlook = &track.outlook;
         let (width, last) = self.width(Side::Upper, outlook, goal, track.tolerance, log_tail);
         track.last = last;
-        let mut lattice = Lattice::new(self.step, outlook.order, width, outlook.extent(log_tail));
+        let mut lattice = Lattice::new(self.step, outlook.order, width, self.extent(outlook, log_tail));
         let single = lattice.distribution(Side::Upper);
         track.upper = track.upper.min(self.evaluate(&single, outlook, goal)?);
         track.lattice = Some(lattice);
