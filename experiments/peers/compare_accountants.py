@@ -5,7 +5,7 @@
     python3 experiments/peers/compare_accountants.py
     python3 experiments/peers/compare_accountants.py --peers dp-accounting,opacus --runs 5
 
-Needs Python 3.10 or later with venv and pip; everything else goes into a virtual environment, whose
+Needs Python 3.11 or later with venv and pip; everything else goes into a virtual environment, whose
 versions are pinned below. Every question is answered in a process of its own with a time limit, so
 that an accountant that fails or does not end costs its own row only. README.md says how to read the
 table.
@@ -13,6 +13,7 @@ table.
 
 import argparse
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -25,7 +26,7 @@ import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Without torch: the accountants of opacus do not need it (see opacus_accountants below).
+# Without its dependencies, torch above all: the accountants of opacus do not need it (see opacus_accountants below).
 PINNED = ["dp-accounting==0.6.0", "prv-accountant==0.2.0", "numpy==2.4.6", "scipy==1.17.1"]
 PINNED_ALONE = ["opacus==1.6.0"]
 
@@ -91,9 +92,9 @@ def dp_accounting_answer(question, make, tolerance):
     import dp_accounting
 
     if question.epsilon is not None:
-        event = lambda noise: dp_accounting_event(question, noise)
         return dp_accounting.calibrate_dp_mechanism(
-            make, event, question.epsilon, question.delta, tol=tolerance
+            make, lambda noise: dp_accounting_event(question, noise),
+            question.epsilon, question.delta, tol=tolerance,
         )
     # Its noise multiplier is in sensitivities: under replace-one the sum moves by two clipping norms.
     noise = question.kappa / 2 if question.fixed else question.kappa
@@ -115,15 +116,14 @@ def dp_accounting_rdp(question):
     import dp_accounting
     from dp_accounting import rdp
 
-    relation = dp_accounting.NeighboringRelation.REPLACE_ONE if question.fixed else None
-    make = lambda: (
-        rdp.RdpAccountant(neighboring_relation=relation) if relation else rdp.RdpAccountant()
-    )
+    relations = dp_accounting.NeighboringRelation
+    relation = relations.REPLACE_ONE if question.fixed else relations.ADD_OR_REMOVE_ONE
+    make = functools.partial(rdp.RdpAccountant, neighboring_relation=relation)
     value = dp_accounting_answer(question, make, 1e-6)
     return None, value, value
 
 
-def prv_accountant_prv(question, eps_error=0.01):
+def prv_accountant_prv(question, eps_error):
     from prv_accountant import PRVAccountant, PoissonSubsampledGaussianMechanism
     from prv_accountant.dpsgd import find_noise_multiplier
 
@@ -143,6 +143,7 @@ def prv_accountant_prv(question, eps_error=0.01):
     return tuple(map(float, accountant.compute_epsilon(question.delta, [question.steps])))
 
 
+@functools.cache
 def opacus_accountants():
     """The accountants of opacus without its `__init__` files, which import torch."""
     import importlib.util
@@ -202,7 +203,10 @@ def opacus_rdp(question):
 # Name of the package, then its methods with what to print.
 PEERS = {
     "dp-accounting": {"PLD": dp_accounting_pld, "RDP": dp_accounting_rdp},
-    "prv-accountant": {"PRV, error 0.01": prv_accountant_prv},
+    "prv-accountant": {
+        "PRV, error 0.1": lambda question: prv_accountant_prv(question, 0.1),
+        "PRV, error 0.01": lambda question: prv_accountant_prv(question, 0.01),
+    },
     "opacus": {"PRV": opacus_prv, "RDP": opacus_rdp},
 }
 
@@ -297,7 +301,7 @@ def environment(directory):
     python = directory / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     marker, wanted = directory / "versions", "\n".join(PINNED + PINNED_ALONE)
     if not marker.is_file() or marker.read_text() != wanted:
-        print(f"making {directory}", file=sys.stderr)
+        print(f"making the virtual environment {directory}", file=sys.stderr)
         venv.create(directory, with_pip=True, clear=True)
         install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*install, *PINNED], check=True)

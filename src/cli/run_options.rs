@@ -1,5 +1,6 @@
 //! The options that every question about a training run shares.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -258,16 +259,33 @@ pub fn answers(
     // Faults of the last point are found before the first one is computed.
     grid.each(|point| Ok(check(point)?))?;
     let progress = Progress::new(grid.size()?);
-    let stage = |name: &str| progress.stage(name);
-    let effort_of_one = effort.effort(&stage)?;
+    effort.effort(&|_| ())?;
     grid.in_parallel(
         || progress.point_done(),
         |point| {
+            let fine = AtomicBool::new(false);
+            let stage = |name: &str| {
+                progress.stage(name);
+                fine.fetch_or(name == FINE, Ordering::Relaxed);
+            };
             let mut inputs = point.inputs();
             inputs.extend(run.words());
-            let mut answer = Answer::new(inputs, question(point, &effort_of_one)?);
+            let mut answer = Answer::new(inputs, question(point, &effort.effort(&stage)?)?);
             effort.explain(&mut answer, run);
+            if is_noise_by_transfer(&answer.bound) && !fine.load(Ordering::Relaxed) {
+                answer.notes.push(format!(
+                    "coarse: the finer search did not start within --budget {}; more time may find less noise",
+                    effort.pace.budget
+                ));
+            }
             Ok(answer)
         },
     )
+}
+
+/// The stage that the budget may leave out.
+const FINE: &str = "l2td, fine";
+
+fn is_noise_by_transfer(bound: &Bound) -> bool {
+    bound.quantity == "kappa" && bound.value.is_some() && bound.source.statement.contains("L2TD")
 }

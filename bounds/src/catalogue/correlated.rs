@@ -13,8 +13,8 @@ use crate::privacy::correlated::monte_carlo::log_likelihood_ratio;
 use crate::privacy::correlated::transfer::{Repulsion, Resolution, Transfer};
 use crate::privacy::gaussian::{self, DELTA as DELTA_OF_PAIR};
 use crate::privacy::{
-    Bracket, Effort, Method, Order, Pair, Plan, Relation, Sampler, Target, calibrate,
-    participation_norm, pld,
+    Effort, Method, Order, Pair, Plan, Relation, Sampler, Target, calibrate, participation_norm,
+    pld,
 };
 use crate::warrant::{Bound, Quantity, Source};
 
@@ -68,42 +68,39 @@ fn llr(a: &Arguments<'_>) -> Result<Bound> {
     Ok(bound)
 }
 
-/// Independent steps by their privacy-loss distribution, where δ is worth it.
-fn lattice(pair: &Pair, order: Order, epsilon: f64) -> Result<Option<Bracket>> {
-    let (rate, noise, steps) = (pair.rate(), pair.noise_multiplier(), pair.steps());
-    if pair.lambda() > 0.0
-        || !is_quick(pair)
-        || rdp::poisson_delta(rate, noise, steps, epsilon)? < 1e-25
-    {
-        return Ok(None);
-    }
-    let step = pld::OneStep::poisson(rate, noise)?;
-    pld::delta_in_order(&step, order, steps, epsilon).map(Some)
-}
+/// A δ that is certainly below this is not worth a finer rung.
+const NEGLIGIBLE_DELTA: f64 = 1e-25;
 
-/// Rungs that bound one order of the pair, each with its name.
-fn rungs(pair: &Pair, order: Order, epsilon: f64) -> Result<Vec<(f64, &'static str)>> {
-    let mut all = vec![(participation_cap::delta(pair, epsilon), "L1 participation cap")];
+/// Rungs that take no time, for one order of the pair.
+fn cheap_rungs(pair: &Pair, order: Order, epsilon: f64) -> Result<Vec<(f64, &'static str)>> {
     let mixture = Mixture::new(pair.rate(), pair.lambda(), pair.steps())?;
-    all.push((mixture.delta(pair.noise_multiplier(), epsilon)?, "L1b mixture over participations"));
-    all.push(match order {
+    let mixture = mixture.delta(pair.noise_multiplier(), epsilon)?;
+    let special = match order {
         Order::Forward => (replica::delta(pair, epsilon), "L2 replica moments"),
         Order::Reverse => (reverse_jensen::delta(pair, epsilon), "L2R Jensen"),
-    });
-    if let Some(bracket) = lattice(pair, order, epsilon)? {
-        all.push((bracket.upper, "privacy-loss distribution"));
-    } else if pair.lambda() > 0.0 && is_quick(pair) {
-        let bound = Transfer::new(pair, order, epsilon, Repulsion::Kept, Resolution::FINE)?;
-        all.push((bound.delta(epsilon), "L2TD transfer bound"));
-    }
-    Ok(all)
+    };
+    let cap = (participation_cap::delta(pair, epsilon), "L1 participation cap");
+    Ok(vec![cap, (mixture, "L1b mixture over participations"), special])
 }
 
 /// The best rung of one order between the linear test and 1.
 fn one_order(pair: &Pair, order: Order, epsilon: f64) -> Result<Bound> {
+    let mut all = cheap_rungs(pair, order, epsilon)?;
     let mut lower = linear_test::delta(pair, epsilon, order);
-    if let Some(bracket) = lattice(pair, order, epsilon)? {
-        lower = lower.max(bracket.lower);
+    let least = all.iter().map(|rung| rung.0).fold(1.0, f64::min);
+    // The likelihood ratio is at least (1 − r)^T.
+    if order == Order::Reverse && epsilon >= -pair.horizon() * (-pair.rate()).ln_1p() {
+        all.push((0.0, "smallest likelihood ratio"));
+    } else if least >= NEGLIGIBLE_DELTA && is_quick(pair) {
+        if pair.lambda() == 0.0 {
+            let step = pld::OneStep::poisson(pair.rate(), pair.noise_multiplier())?;
+            let bracket = pld::delta_in_order(&step, order, pair.steps(), epsilon)?;
+            lower = lower.max(bracket.lower);
+            all.push((bracket.upper, "privacy-loss distribution"));
+        } else {
+            let bound = Transfer::new(pair, order, epsilon, Repulsion::Kept, Resolution::FINE)?;
+            all.push((bound.delta(epsilon), "L2TD transfer bound"));
+        }
     }
     let rung = |(value, name): (f64, &'static str)| {
         let statement = format!("{name} (docs/theory/accounting.md)").into();
@@ -111,7 +108,7 @@ fn one_order(pair: &Pair, order: Order, epsilon: f64) -> Result<Bound> {
         let value = value.min(1.0);
         Bound::bracket(DELTA_OF_PAIR, lower.min(value), value, source)
     };
-    Bound::best_of(rungs(pair, order, epsilon)?.into_iter().map(rung).collect::<Result<_>>()?)
+    Bound::best_of(all.into_iter().map(rung).collect::<Result<_>>()?)
 }
 
 fn correlated_delta(a: &Arguments<'_>) -> Result<Bound> {
@@ -180,9 +177,13 @@ fn transfer(a: &Arguments<'_>, repulsion: Repulsion, statement: &'static str) ->
     if pair.rate() == 1.0 {
         return without_amplification(&pair, epsilon);
     }
-    let bound = Transfer::new(&pair, Order::Forward, epsilon, repulsion, resolution)?;
-    let upper = bound.delta(epsilon);
-    let mut bound = Bound::upper_bound(DELTA_OF_PAIR, upper, Source::new("ours", statement))?;
+    let mut upper = replica::delta(&pair, epsilon);
+    let mut source = Source::new("ours", "L2 replica moments (docs/theory/accounting.md)");
+    if upper >= NEGLIGIBLE_DELTA {
+        let bound = Transfer::new(&pair, Order::Forward, epsilon, repulsion, resolution)?;
+        (upper, source) = (bound.delta(epsilon), Source::new("ours", statement));
+    }
+    let mut bound = Bound::upper_bound(DELTA_OF_PAIR, upper, source)?;
     bound.upper = Some(upper);
     Ok(bound)
 }

@@ -127,9 +127,10 @@ impl Accountant {
         };
         let width = (8.0 * error / (self.count * (1.0 + theta))).sqrt();
         let range = self.step.loss_range(side, outlook.order, self.extent(outlook, log_tail));
+        // Points of a lattice cost more memory than cells of a window.
+        let points = if self.step.kind == Kind::Poisson { LARGEST / 4 } else { LARGEST / 16 };
         #[allow(clippy::cast_precision_loss)] // 2^23
-        let most = if self.step.kind == Kind::Poisson { LARGEST } else { LARGEST / 8 } as f64;
-        let finest = 1.05 * outlook.window.max(range) / most;
+        let finest = 1.05 * (outlook.window / LARGEST as f64).max(range / points as f64);
         // However narrow the range is: moving every loss by a width costs at most T widths.
         let harmless = error / self.count;
         let coarsest = (range / 48.0).max(harmless).min(30.0).max(finest);
@@ -178,27 +179,6 @@ impl Accountant {
         let steepest = 1.0 / single.grid.width;
         let theta = outlook.tilt.min(steepest);
         let Some(composed) = self.composed(single, outlook, theta)? else { return Ok(unknown) };
-        if std::env::var("PLDDBG").is_ok() {
-            let v = match goal {
-                Goal::DeltaAt(e) => composed.delta(e),
-                Goal::EpsilonAt(d) => composed.epsilon(d, outlook.saddle.epsilon),
-            };
-            eprintln!(
-                "{side:?} {:?} h={:.2e} n={} win={} th={:.4} eps0={:.5} lnd0={:.2} sd={:.3e} sc={:.4} noise={:.1e} inf={:.1e} sh={:.1e} V={v:.6e}",
-                outlook.order,
-                single.grid.width,
-                single.log_mass.len(),
-                composed.cells.len(),
-                composed.theta,
-                outlook.saddle.epsilon,
-                outlook.saddle.log_delta,
-                outlook.saddle.deviation,
-                composed.log_scale,
-                composed.noise,
-                composed.infinite,
-                composed.shift
-            );
-        }
         let delta = match goal {
             Goal::DeltaAt(epsilon) => return Ok(composed.delta(epsilon)),
             Goal::EpsilonAt(delta) => delta,
@@ -380,9 +360,15 @@ impl Accountant {
     /// The upper side at the width of the track.
     fn follow(&mut self, track: &mut Track, goal: Goal, log_tail: f64) -> Result<()> {
         let outlook = &track.outlook;
+        let largest = self.count * self.step.largest_loss(outlook.order);
+        if matches!(goal, Goal::DeltaAt(epsilon) if epsilon >= largest) {
+            (track.upper, track.last) = (0.0, true);
+            return Ok(());
+        }
         let (width, last) = self.width(Side::Upper, outlook, goal, track.tolerance, log_tail);
         track.last = last;
-        let mut lattice = Lattice::new(self.step, outlook.order, width, self.extent(outlook, log_tail));
+        let mut lattice =
+            Lattice::new(self.step, outlook.order, width, self.extent(outlook, log_tail));
         let single = lattice.distribution(Side::Upper);
         track.upper = track.upper.min(self.evaluate(&single, outlook, goal)?);
         track.lattice = Some(lattice);
