@@ -33,7 +33,7 @@ fn the_published_tables_are_reproduced_with_report_and_figures() {
 #[test]
 fn figures_are_listed_and_drawn_one_by_one() {
     let list = answer(&["figure", "list"]);
-    assert_eq!(list.lines().count(), 4, "{list}");
+    assert_eq!(list.lines().count(), 6, "{list}");
     let directory = directory();
     let out = directory.path().to_str().unwrap();
     let files = answer(&["figure", "pac-bayes-table", "--out", out, "--quick", "--format", "csv"]);
