@@ -322,12 +322,11 @@ fn attack(seed: u64, diet: Diet, rounds: usize, searching: bool) -> Tally {
     tally
 }
 
-fn conclude(tally: &Tally, answers: usize, limit: Duration) {
+fn conclude(tally: &Tally, answers: usize) {
     println!("{} answers, slowest {:?}", tally.answers, tally.slowest);
     let shown: Vec<_> = tally.faults.iter().take(40).cloned().collect();
     assert!(shown.is_empty(), "{}, the first:\n{}", tally.faults.len(), shown.join("\n"));
     assert!(tally.answers > answers, "only {} answers", tally.answers);
-    assert!(tally.slowest.0 < limit, "slow: {:?}", tally.slowest);
 }
 
 #[test]
