@@ -102,6 +102,10 @@ impl Transfer {
         if pair.rate() == 0.0 || pair.steps() == 0 {
             return Ok(Self { order, base, outcome: Outcome::Zero });
         }
+        // Beyond these the tables of the opening steps and of the overflow do not fit in memory.
+        if pair.lambda() > 0.9999 || pair.horizon() > 1e12 {
+            return Ok(Self { order, base, outcome: Outcome::Vacuous });
+        }
         let around = match order {
             Order::Forward => around,
             // From −base on δ is 0, see `delta`: the line serves the smaller ε.
