@@ -60,7 +60,7 @@ impl Run {
 
     /// Sufficient noise: the best proven value, and every rung that applies beside it.
     pub(crate) fn sufficient(&self, lambda: f64, epsilon: f64, method: Method) -> Result<Bound> {
-        // With no budget only coarse grids are used, some tenths of a percent above the fine ones and
+        // With no budget only coarse grids are used, one to two percent above the fine ones and
         // several times as fast; nothing depends on the speed of the machine.
         let effort = Effort { method, budget: Duration::ZERO, ..Effort::default() };
         let plan = Plan { lambda, ..self.plan };

@@ -257,8 +257,7 @@ pub(super) fn one_step(plan: &Plan, route: Route, kappa: f64) -> Result<OneStep>
         Route::Profile(Profile::PoissonReplaceOne) => OneStep::poisson_replace_one(rate, kappa),
         Route::Profile(Profile::FixedReplaceOne) => OneStep::fixed_replace_one(rate, kappa),
         Route::Profile(Profile::FixedZeroOut) => OneStep::fixed_zero_out(rate, kappa),
-        Route::Gaussian { sensitivity, participations: 0 | 1 } if plan.steps > 1 => {
-            let _ = sensitivity;
+        Route::Gaussian { participations: 0 | 1, .. } if plan.steps > 1 => {
             Err(rung::refusal(Method::Pld, route))
         }
         Route::Gaussian { sensitivity, .. } => OneStep::poisson(1.0, kappa / sensitivity),

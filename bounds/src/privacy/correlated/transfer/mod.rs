@@ -43,9 +43,9 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// For searches: some percent in δ, a few tenths of a percent in κ.
+    /// For searches: about one to two percent above [`Self::FINE`] in κ.
     pub const COARSE: Self = Self { spacing: 0.25, damping_ratio: 0.4 };
-    /// For answers: within about a tenth of a percent in κ of the limit.
+    /// For answers.
     pub const FINE: Self = Self { spacing: 0.12, damping_ratio: 0.2 };
 }
 
