@@ -27,6 +27,8 @@ const MOST_FREQUENCIES: f64 = 3000.0;
 const LARGEST_LOSS: f64 = 1e-9;
 /// Most multiplications of one inversion, about; minutes of computing.
 const LARGEST_WORK: f64 = 2e12;
+/// The law of what earlier steps may add has about `15/(1 − λ)` nodes, so it has to end somewhere.
+const LARGEST_LAMBDA: f64 = 0.9999;
 /// The search for the line and the shortest inversion, in frequencies.
 const LEAST_FREQUENCIES: f64 = 80.0;
 
@@ -102,8 +104,7 @@ impl Transfer {
         if pair.rate() == 0.0 || pair.steps() == 0 {
             return Ok(Self { order, base, outcome: Outcome::Zero });
         }
-        // Beyond these the tables of the opening steps and of the overflow do not fit in memory.
-        if pair.lambda() > 0.9999 || pair.horizon() > 1e12 {
+        if pair.lambda() > LARGEST_LAMBDA {
             return Ok(Self { order, base, outcome: Outcome::Vacuous });
         }
         let around = match order {

@@ -453,3 +453,6 @@ fn divide((a, b): (f64, f64), (c, d): (f64, f64)) -> (f64, f64) {
     let size = c * c + d * d;
     ((a * c + b * d) / size, (b * c - a * d) / size)
 }
+
+#[cfg(test)]
+mod tests;
