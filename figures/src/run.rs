@@ -5,7 +5,7 @@ use std::time::Duration;
 use dpbounds_bounds::privacy::correlated::ladder::linear_test::largest_refuted_noise;
 use dpbounds_bounds::privacy::correlated::monte_carlo::{Settings, forward_pilot, samples_needed};
 use dpbounds_bounds::privacy::{Effort, Method, Pair, Plan, Relation, Sampler, Target, calibrate};
-use dpbounds_bounds::solve::decreasing_crossing;
+use dpbounds_bounds::solve::{Start, decreasing_crossing};
 use dpbounds_bounds::{Bound, BoundError};
 
 use crate::error::Result;
@@ -80,7 +80,7 @@ impl Run {
         let rate = self.plan.rate()?;
         let pair = |kappa| Pair::new(rate, kappa, lambda, self.plan.steps);
         let pilot = |kappa| Ok(forward_pilot(&pair(kappa)?, epsilon, &settings, &|_| true)?.value);
-        let found = decreasing_crossing(pilot, DELTA, above, 2.0 * above, TOLERANCE);
+        let found = decreasing_crossing(pilot, DELTA, Start::at(above), 2.0 * above, TOLERANCE);
         let sampled = found.and_then(|root| {
             let Some(root) = root else { return Ok(None) };
             let needed = samples_needed(&pair(root.argument)?, epsilon, DELTA, &settings)?;

@@ -182,7 +182,12 @@ fn answer(
         }
         Method::L3 => monte_carlo(plan, route, kappa, question, effort),
         _ => {
-            let rung = Rung::new(method, plan, route, Resolution::FINE)?;
+            // Beside L2TD the value of L2T is for comparison.
+            let resolution = match (effort.method, method) {
+                (Method::Auto, Method::L2t) => Resolution::COARSE,
+                _ => Resolution::FINE,
+            };
+            let rung = Rung::new(method, plan, route, resolution)?;
             let value = match question {
                 Question::DeltaAt { epsilon } => rung.profile(kappa, epsilon)?(epsilon),
                 Question::EpsilonAt { delta } => epsilon_at(&rung, plan, route, kappa, delta)?,

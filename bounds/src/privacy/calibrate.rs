@@ -1,4 +1,4 @@
-//! The smallest noise κ that meets (ε, δ), and the longest run or largest batch that a noise allows.
+//! The smallest noise κ that meets (ε, δ).
 
 use std::time::Instant;
 
@@ -15,12 +15,15 @@ use super::{
 };
 use crate::domain;
 use crate::error::{BoundError, Result};
-use crate::solve::decreasing_crossing;
+use crate::solve::{Crossing, Start, decreasing_crossing};
 use crate::warrant::{Bound, Check, Comparison, Source, Warrant};
 
 /// Relative width at which a calibration stops, on the safe side.
 const TOLERANCE: f64 = 3e-4;
 const LARGEST_KAPPA: f64 = 1e12;
+/// Grids after the coarse one, and about how much less noise than on the grid before they prove.
+const FINER: [(Resolution, &str, f64); 2] =
+    [(Resolution::FINE, "l2td, fine", 0.985), (Resolution::FINEST, "l2td, finest", 0.996)];
 
 /// `κ` from (ε, δ): the smallest proven value first, the others as alternatives.
 ///
@@ -58,16 +61,16 @@ pub fn calibrate(plan: &Plan, target: Target, effort: &Effort<'_>) -> Result<Bou
         return Bound::exact(KAPPA, 0.0, Source::new("ours", why));
     }
     let start = Instant::now();
+    let refuted = refuted_noise(plan, route, target)?;
     let mut bounds = closed_forms(plan, target, effort.method)?;
     if effort.method != Method::ClosedForm {
         for method in methods(effort.method, route, plan.lambda) {
             (effort.progress)(&method.to_string());
-            let search = Search { plan, route, target, effort, start };
+            let search = Search { plan, route, target, effort, refuted, start };
             bounds.push(search.run(method, &bounds)?);
         }
     }
     let mut best = Bound::best_of(bounds)?;
-    let refuted = refuted_noise(plan, route, target)?;
     if let Some(value) = best.value {
         best.lower = Some(best.lower.unwrap_or(0.0).max(refuted).min(value));
     }
@@ -168,6 +171,8 @@ struct Search<'a> {
     route: Route,
     target: Target,
     effort: &'a Effort<'a>,
+    /// Noise that is certainly too small.
+    refuted: f64,
     start: Instant,
 }
 
@@ -184,15 +189,20 @@ impl Search<'_> {
             }
             _ if matches!(self.route, Route::Gaussian { .. }) => self.exactly(),
             _ => {
-                let rung = Rung::new(method, self.plan, self.route, Resolution::FINE)?;
-                self.by_rung(&rung, self.first_guess(smallest)?, TOLERANCE)
+                // Beside L2TD the value of L2T is for comparison.
+                let resolution = match self.effort.method {
+                    Method::Auto => Resolution::COARSE,
+                    _ => Resolution::FINE,
+                };
+                let rung = Rung::new(method, self.plan, self.route, resolution)?;
+                self.by_rung(&rung, self.first_guess(smallest)?)
             }
         }
     }
 
     /// Where to start: above the noise that is certainly too small, below one that suffices.
     fn first_guess(&self, sufficient: f64) -> Result<f64> {
-        let refuted = refuted_noise(self.plan, self.route, self.target)?;
+        let refuted = self.refuted;
         if refuted > 0.0 && sufficient.is_finite() {
             return Ok((1.2 * refuted).min(0.5 * (refuted + sufficient)));
         }
@@ -222,15 +232,20 @@ impl Search<'_> {
         Ok(bound)
     }
 
-    fn by_rung(&self, rung: &Rung, guess: f64, tolerance: f64) -> Result<Bound> {
+    fn by_rung(&self, rung: &Rung, guess: f64) -> Result<Bound> {
+        match self.root(rung, Start::at(guess), TOLERANCE)? {
+            Some(root) => self.verified(root.argument, root.value, rung.source()),
+            None => {
+                let reason = format!("method {} proves nothing here at any noise", rung.method);
+                Ok(Bound::refused(KAPPA, rung.source(), reason))
+            }
+        }
+    }
+
+    fn root(&self, rung: &Rung, start: Start, tolerance: f64) -> Result<Option<Crossing>> {
         let Target { epsilon, delta } = self.target;
         let value = |kappa: f64| Ok(rung.profile(kappa, epsilon)?(epsilon));
-        let root = decreasing_crossing(value, delta, guess, LARGEST_KAPPA, tolerance)?;
-        let Some(root) = root else {
-            let reason = format!("method {} proves nothing here at any noise", rung.method);
-            return Ok(Bound::refused(KAPPA, rung.source(), reason));
-        };
-        self.verified(root.argument, root.value, rung.source())
+        decreasing_crossing(value, delta, start, LARGEST_KAPPA, tolerance)
     }
 
     fn verified(&self, kappa: f64, delta: f64, source: Source) -> Result<Bound> {
@@ -240,27 +255,35 @@ impl Search<'_> {
         Ok(bound)
     }
 
-    /// A coarse search, then a fine one from its result if time is left.
+    /// A coarse search, then finer ones from its result while time is left.
     fn by_transfer(&self, sufficient: f64) -> Result<Bound> {
-        let coarse = Rung::new(Method::L2td, self.plan, self.route, Resolution::COARSE)?;
-        let refuted = refuted_noise(self.plan, self.route, self.target)?;
+        let rung = Rung::new(Method::L2td, self.plan, self.route, Resolution::COARSE)?;
+        let refuted = self.refuted;
         let guess = if sufficient.is_finite() && refuted > 0.0 {
-            (0.9 * sufficient).min(2.0 * refuted)
+            (0.9 * sufficient).min(1.2 * refuted)
         } else {
             self.first_guess(sufficient)?
         };
-        let begun = Instant::now();
-        let first = self.by_rung(&coarse, guess, 3e-3)?;
-        let Some(kappa) = first.value else { return Ok(first) };
-        // The fine search takes about twice as long as the coarse one, from a better start.
-        if self.start.elapsed() + 2 * begun.elapsed() > self.effort.budget {
-            return Ok(first);
+        let mut begun = Instant::now();
+        let Some(mut best) = self.root(&rung, Start::at(guess), 2e-3)? else {
+            let reason = format!("method {} proves nothing here at any noise", rung.method);
+            return Ok(Bound::refused(KAPPA, rung.source(), reason));
+        };
+        for (resolution, name, shift) in FINER {
+            // A finer search takes up to three times as long as the one before.
+            if self.start.elapsed() + 3 * begun.elapsed() > self.effort.budget {
+                break;
+            }
+            (self.effort.progress)(name);
+            begun = Instant::now();
+            let finer = Rung::new(Method::L2td, self.plan, self.route, resolution)?;
+            let start = Start { guess: shift * best.argument, slope: best.slope };
+            match self.root(&finer, start, TOLERANCE)? {
+                Some(root) if root.argument <= best.argument => best = root,
+                _ => break,
+            }
         }
-        (self.effort.progress)("l2td, fine");
-        let fine = coarse.with_resolution(Resolution::FINE);
-        let second = self.by_rung(&fine, 0.99 * kappa, TOLERANCE)?;
-        let better = second.value.is_some_and(|value| value <= kappa);
-        Ok(if better { second } else { first })
+        self.verified(best.argument, best.value, rung.source())
     }
 
     fn by_loss_distribution(&self) -> Result<Bound> {
@@ -293,7 +316,7 @@ impl Search<'_> {
             Ok(bound.upper.unwrap_or(1.0))
         };
         let guess = self.first_guess(f64::INFINITY)?;
-        let root = decreasing_crossing(value, delta, guess, LARGEST_KAPPA, TOLERANCE)?;
+        let root = decreasing_crossing(value, delta, Start::at(guess), LARGEST_KAPPA, TOLERANCE)?;
         let source = source.unwrap_or(Source::new("ours", "Renyi differential privacy"));
         match root {
             Some(root) => self.verified(root.argument, root.value, source),
@@ -319,7 +342,8 @@ impl Search<'_> {
             Ok(monte_carlo::forward_pilot(&pair, epsilon, &pilot, &|_| true)?.value)
         };
         let guess = self.by_transfer(f64::INFINITY)?.value.unwrap_or(1.0);
-        let Some(root) = decreasing_crossing(value, delta, guess, LARGEST_KAPPA, 3e-3)? else {
+        let Some(root) = decreasing_crossing(value, delta, Start::at(guess), LARGEST_KAPPA, 3e-3)?
+        else {
             return Ok(Bound::refused(KAPPA, super::account::L3, "the pilot found no noise"));
         };
         let mut kappa = root.argument * 1.012;
@@ -354,125 +378,5 @@ impl Search<'_> {
             crate::error::Shown::short(last.unwrap_or(1.0))
         );
         Ok(Bound::refused(KAPPA, super::account::L3, reason))
-    }
-}
-
-/// What a noise allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Extent {
-    /// The largest number of steps `T`.
-    Steps,
-    /// The largest batch `B`.
-    Batch,
-}
-
-/// The largest `T` (or `B`) for which a run with noise `kappa` still meets the target, by the best of the
-/// methods that apply; the other entry of `plan` that is sought is ignored.
-///
-/// The answer was verified; 0 if not even one step (or a batch of one) meets it.
-///
-/// # Source
-/// Ours; docs/theory/accounting.md.
-///
-/// # Errors
-/// As [`calibrate`]; [`BoundError::OutOfRange`] if the search has no end, as for huge noise.
-///
-/// # Examples
-/// ```
-/// use dpbounds_bounds::privacy::{Effort, Extent, Plan, Relation, Sampler, Target, largest};
-/// let plan = Plan { n: 10_000, batch: 100, steps: 1, lambda: 0.0,
-///     sampler: Sampler::Poisson, relation: Relation::AddRemove };
-/// let target = Target { epsilon: 1.0, delta: 1e-5 };
-/// let steps = largest(Extent::Steps, &plan, 1.4149, target, &Effort::default())?;
-/// assert_eq!(steps.value.unwrap(), 1000.0);
-/// # Ok::<(), dpbounds_bounds::BoundError>(())
-/// ```
-pub fn largest(
-    extent: Extent,
-    plan: &Plan,
-    kappa: f64,
-    target: Target,
-    effort: &Effort<'_>,
-) -> Result<Bound> {
-    use crate::warrant::Quantity;
-    let target = target.check()?;
-    domain::positive(KAPPA.name, kappa)?;
-    let quantity = match extent {
-        Extent::Steps => Quantity { name: "steps", unit: "count" },
-        Extent::Batch => Quantity { name: "batch", unit: "records" },
-    };
-    let limit = match extent {
-        Extent::Steps if plan.sampler == Sampler::Stream => plan.n / plan.batch.max(1),
-        Extent::Steps => 1 << 40,
-        Extent::Batch if plan.sampler == Sampler::Stream => plan.n / plan.steps.max(1),
-        // Under add/remove a fixed-size batch leaves at least one record out.
-        Extent::Batch if plan.sampler == Sampler::Fixed && plan.relation == Relation::AddRemove => {
-            plan.n.saturating_sub(1)
-        }
-        Extent::Batch => plan.n,
-    };
-    let at = |value: u64| match extent {
-        Extent::Steps => Plan { steps: value, ..*plan },
-        Extent::Batch => Plan { batch: value, ..*plan },
-    };
-    let mut last = None;
-    let mut meets = |value: u64| -> Result<bool> {
-        let plan = at(value);
-        let delta = fast_upper_delta(&plan, kappa, target.epsilon, effort)?;
-        if delta <= target.delta {
-            last = Some((value, delta));
-        }
-        Ok(delta <= target.delta)
-    };
-    let (mut good, mut bad) = (0, 1);
-    while bad <= limit && meets(bad)? {
-        good = bad;
-        bad = if bad == limit { limit + 1 } else { (2 * bad).min(limit) };
-    }
-    while bad - good > 1 && bad <= limit {
-        let middle = good + (bad - good) / 2;
-        if meets(middle)? { good = middle } else { bad = middle }
-    }
-    if good == 1 << 40 {
-        return Err(BoundError::OutOfRange {
-            parameter: KAPPA.name,
-            value: crate::error::Shown(kappa),
-            allowed: "noise that a trillion steps use up",
-            remedy: "lower kappa or the target",
-        });
-    }
-    #[allow(clippy::cast_precision_loss)] // below 2^53
-    let value = good as f64;
-    let statement = "largest value that verifies (docs/theory/accounting.md)";
-    let mut bound = Bound::lower_bound(quantity, value, Source::new("ours", statement))?;
-    bound.lower = Some(value);
-    if let Some((_, delta)) = last.filter(|(at, _)| *at == good) {
-        let check = Check::new("delta at this value", delta, Comparison::AtMost, target.delta);
-        bound = bound.with_check(check);
-    }
-    Ok(bound)
-}
-
-/// The best upper bound on δ that is cheap enough for a search.
-fn fast_upper_delta(plan: &Plan, kappa: f64, epsilon: f64, effort: &Effort<'_>) -> Result<f64> {
-    let route = route(plan)?;
-    let method = match (effort.method, route) {
-        (Method::Auto, Route::Profile(_)) => Method::Pld,
-        (Method::Auto, Route::Pair { .. }) if plan.lambda == 0.0 => Method::Pld,
-        (Method::Auto, Route::Gaussian { .. }) => Method::L1,
-        (Method::Auto, _) => Method::L2td,
-        (method, _) => method,
-    };
-    match method {
-        Method::Pld => pld::upper_delta(&one_step(plan, route, kappa)?, plan.steps, epsilon),
-        Method::Rdp | Method::L3 | Method::ClosedForm => {
-            let effort = Effort { method, ..*effort };
-            let bound = account(plan, kappa, Question::DeltaAt { epsilon }, &effort)?;
-            Ok(bound.upper.unwrap_or(1.0))
-        }
-        _ => {
-            let rung = Rung::new(method, plan, route, Resolution::COARSE)?;
-            Ok(rung.profile(kappa, epsilon)?(epsilon))
-        }
     }
 }

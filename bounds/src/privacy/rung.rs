@@ -11,6 +11,12 @@ use crate::warrant::Source;
 /// δ as a function of ε, at one noise.
 pub(super) type Profile<'a> = Box<dyn Fn(f64) -> f64 + 'a>;
 
+/// Grids for the order that rarely decides, crude first; strong correlation needs the second.
+const CRUDE: [Resolution; 2] = [
+    Resolution { spacing: 0.5, damping_ratio: 0.8 },
+    Resolution { spacing: 0.35, damping_ratio: 0.2 },
+];
+
 /// A method that applies to a run, with what does not depend on the noise prepared.
 pub(super) struct Rung {
     pub(super) method: Method,
@@ -46,10 +52,6 @@ impl Rung {
             _ => Some(Mixture::new(rate, lambda, steps)?),
         };
         Ok(Self { method, rate, lambda, steps, route, mixture, resolution })
-    }
-
-    pub(super) fn with_resolution(self, resolution: Resolution) -> Self {
-        Self { resolution, ..self }
     }
 
     /// Whether a profile prepared for one ε is as good at every other.
@@ -124,8 +126,7 @@ impl Rung {
             reverse > forward(around).min(plain(around))
         };
         let reverse = if needs_reverse {
-            let (kept, resolution) = (Repulsion::Kept, self.resolution);
-            Some(Transfer::new(&direct, Order::Reverse, around, kept, resolution)?)
+            Some(self.reverse(&direct, around, forward(around).min(plain(around)))?)
         } else {
             None
         };
@@ -135,6 +136,19 @@ impl Rung {
             let reverse = cheap(epsilon).min(full).min(fallback);
             forward(epsilon).min(fallback).max(reverse)
         }))
+    }
+
+    /// The reverse order on the crudest grid that leaves the forward order in charge.
+    fn reverse(&self, pair: &Pair, around: f64, forward: f64) -> Result<Transfer> {
+        let on =
+            |resolution| Transfer::new(pair, Order::Reverse, around, Repulsion::Kept, resolution);
+        for resolution in CRUDE {
+            let bound = on(resolution)?;
+            if bound.delta(around) <= forward {
+                return Ok(bound);
+            }
+        }
+        on(self.resolution)
     }
 
     fn transfers(&self, pair: Pair, around: f64) -> Result<[Transfer; 2]> {

@@ -2,6 +2,23 @@
 
 use crate::error::Result;
 
+/// Where a search begins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Start {
+    /// The first argument, positive.
+    pub guess: f64,
+    /// The expected slope of `log value` against `log argument`, negative.
+    pub slope: f64,
+}
+
+impl Start {
+    /// A start without knowledge of the slope.
+    #[must_use]
+    pub const fn at(guess: f64) -> Self {
+        Self { guess, slope: -8.0 }
+    }
+}
+
 /// A point where the function is at most the target, and the largest point seen where it is above.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossing {
@@ -11,96 +28,122 @@ pub struct Crossing {
     pub argument: f64,
     /// The value there.
     pub value: f64,
+    /// The slope of `log value` against `log argument` near the answer, as far as it was seen.
+    pub slope: f64,
 }
 
-/// The slope of `log value` against `log argument` that is assumed before two values are known.
-const FIRST_SLOPE: f64 = -8.0;
 const MAX_EVALUATIONS: u32 = 80;
+/// Slopes outside this range come from flat parts or from noise.
+const SLOPES: (f64, f64) = (-200.0, -0.5);
+
+/// Logarithms of an argument and of its value over the target.
+#[derive(Clone, Copy)]
+struct Point {
+    x: f64,
+    height: f64,
+}
+
+impl Point {
+    /// Values on the flat part (1 or 0) say nothing about the slope.
+    fn is_informative(self, goal: f64) -> bool {
+        self.height < -goal - 1e-9 && self.height > -200.0
+    }
+}
 
 /// The smallest argument found with `value(argument) <= target`, for a decreasing `value` of a positive
 /// argument.
 ///
-/// False position on the logarithms, started at `guess`. Stops when the root expected by
-/// interpolation, or the largest argument refuted, is within `tolerance` (relative) of the answer. The
-/// answer has been evaluated. `None` if no argument up to `limit` meets the target.
+/// False position on the logarithms. Stops when the root expected from the slope, or the largest
+/// argument refuted, is within `tolerance` (relative) of the answer. The answer has been evaluated.
+/// `None` if no argument up to `limit` meets the target.
 ///
 /// # Errors
 /// Whatever `value` returns.
 ///
 /// ```
-/// use dpbounds_bounds::solve::decreasing_crossing;
-/// let root = decreasing_crossing(|x| Ok(x.powi(-10)), 1e-5, 1.0, 1e9, 1e-4)?.unwrap();
+/// use dpbounds_bounds::solve::{Start, decreasing_crossing};
+/// let root = decreasing_crossing(|x| Ok(x.powi(-10)), 1e-5, Start::at(1.0), 1e9, 1e-4)?.unwrap();
 /// assert!(root.value <= 1e-5 && root.argument < 10f64.sqrt() * 1.0002);
 /// # Ok::<(), dpbounds_bounds::BoundError>(())
 /// ```
 pub fn decreasing_crossing(
     mut value: impl FnMut(f64) -> Result<f64>,
     target: f64,
-    guess: f64,
+    start: Start,
     limit: f64,
     tolerance: f64,
 ) -> Result<Option<Crossing>> {
     let goal = target.max(f64::MIN_POSITIVE).ln();
-    let mut above: Option<(f64, f64)> = None;
-    let mut below: Option<(f64, f64)> = None;
+    let mut above: Option<Point> = None;
+    let mut below: Option<Point> = None;
+    let mut last: Option<Point> = None;
     let mut found: Option<(f64, f64)> = None;
-    let mut x = guess.ln();
+    let mut x = start.guess.ln();
+    let mut slope = start.slope.clamp(SLOPES.0, SLOPES.1);
+    let mut slope_seen = false;
     let mut same_side = 0;
     let mut last_side = false;
     for _ in 0..MAX_EVALUATIONS {
         let argument = x.exp().min(limit);
         let result = value(argument)?;
-        let height = result.max(1e-300).ln() - goal;
+        let point = Point { x: argument.ln(), height: result.max(1e-300).ln() - goal };
         let meets = result <= target;
         same_side = if meets == last_side { same_side + 1 } else { 0 };
         last_side = meets;
+        if let Some(last) = last.filter(|last| last.is_informative(goal) && last.x != point.x)
+            && point.is_informative(goal)
+        {
+            slope = ((point.height - last.height) / (point.x - last.x)).clamp(SLOPES.0, SLOPES.1);
+            slope_seen = true;
+        }
+        last = Some(point);
         if meets {
-            below = Some((argument.ln(), height));
+            below = Some(point);
             found = Some((argument, result));
         } else {
             if argument >= limit {
                 return Ok(None);
             }
-            above = Some((argument.ln(), height));
+            above = Some(point);
         }
         x = match (above, below) {
             (Some(above), Some(below)) => {
-                let width = below.0 - above.0;
-                // Values on the flat part (1 or 0) say nothing about the slope.
-                let informative = above.1 < -goal - 1e-9 && below.1 > -200.0;
-                let share = if informative { above.1 / (above.1 - below.1) } else { 0.5 };
-                let root = above.0 + share * width;
-                if width <= tolerance
-                    || (informative && below.0 - root <= tolerance && same_side == 0)
-                {
+                let width = below.x - above.x;
+                let informative = above.is_informative(goal) && below.is_informative(goal);
+                let share =
+                    if informative { above.height / (above.height - below.height) } else { 0.5 };
+                let root = above.x + share * width;
+                if width <= tolerance || (informative && below.x - root <= tolerance && meets) {
                     break;
                 }
                 // A little to the safe side, and towards the stale end when one end does not move.
                 let aimed = root + 0.3 * tolerance;
                 let pulled = if same_side >= 1 {
-                    let stale = if meets { above.0 } else { below.0 };
+                    let stale = if meets { above.x } else { below.x };
                     aimed + (stale - aimed) * (0.25 * f64::from(same_side)).min(0.5)
                 } else {
                     aimed
                 };
-                pulled.clamp(above.0 + 0.01 * width, below.0 - 0.01 * width)
+                pulled.clamp(above.x + 0.01 * width, below.x - 0.01 * width)
             }
             (Some(above), None) => {
-                above.0 + (-above.1 / FIRST_SLOPE).clamp(0.02, 1.5) + 0.3 * tolerance
+                above.x + (-above.height / slope).clamp(0.5 * tolerance, 1.5) + 0.3 * tolerance
             }
             (None, Some(below)) => {
-                if below.0 < -690.0 {
+                let distance = below.height / slope;
+                if below.x < -690.0 || (slope_seen && distance <= tolerance) {
                     break;
                 }
-                below.0 + (-below.1 / FIRST_SLOPE).clamp(-1.5, -0.02)
+                below.x - (distance - 0.3 * tolerance).clamp(0.2 * tolerance, 1.5)
             }
             (None, None) => break,
         };
     }
     Ok(found.map(|(argument, value)| Crossing {
-        above: above.map(|(x, _)| x.exp()),
+        above: above.map(|point| point.x.exp()),
         argument,
         value,
+        slope,
     }))
 }
 
@@ -108,13 +151,13 @@ pub fn decreasing_crossing(
 mod tests {
     use super::*;
 
-    fn solve(f: impl Fn(f64) -> f64, target: f64, guess: f64) -> (f64, u32) {
+    fn solve(f: impl Fn(f64) -> f64, target: f64, start: Start) -> (f64, u32) {
         let mut calls = 0;
         let value = |x: f64| {
             calls += 1;
             Ok(f(x))
         };
-        let root = decreasing_crossing(value, target, guess, 1e12, 1e-4).unwrap().unwrap();
+        let root = decreasing_crossing(value, target, start, 1e12, 1e-4).unwrap().unwrap();
         assert!(root.value <= target && f(root.argument) <= target);
         (root.argument, calls)
     }
@@ -122,19 +165,31 @@ mod tests {
     #[test]
     fn ends_on_the_safe_side_close_to_the_root_from_any_start() {
         for guess in [1e-6, 0.3, 1.0, 4.0, 1e5] {
-            let (root, calls) = solve(|x| x.powi(-12), 1e-5, guess);
+            let (root, calls) = solve(|x| x.powi(-12), 1e-5, Start::at(guess));
             let exact = 1e-5f64.powf(-1.0 / 12.0);
             assert!(root >= exact * (1.0 - 1e-12) && root < exact * 1.001, "{guess}: {root}");
             assert!(calls < 40, "{calls}");
             // Flat at 1, then steep, then zero.
-            let (root, _) = solve(|x| if x > 9.0 { 0.0 } else { (-(x * x)).exp() }, 1e-5, guess);
+            let steep = |x: f64| if x > 9.0 { 0.0 } else { (-(x * x)).exp() };
+            let (root, _) = solve(steep, 1e-5, Start::at(guess));
             let exact = (1e5f64).ln().sqrt();
             assert!(root >= exact * (1.0 - 1e-12) && root < exact * 1.001, "{guess}: {root}");
         }
     }
 
     #[test]
+    fn a_good_start_takes_few_evaluations() {
+        let exact = 1e-5f64.powf(-1.0 / 12.0);
+        for share in [0.97, 0.99, 0.999, 1.001, 1.01, 1.03] {
+            let start = Start { guess: share * exact, slope: -11.0 };
+            let (_, calls) = solve(|x| x.powi(-12), 1e-5, start);
+            assert!(calls <= 4, "{share} {calls}");
+        }
+    }
+
+    #[test]
     fn no_crossing_below_the_limit_is_reported() {
-        assert_eq!(decreasing_crossing(|_| Ok(1.0), 0.5, 1.0, 1e6, 1e-3).unwrap(), None);
+        let start = Start::at(1.0);
+        assert_eq!(decreasing_crossing(|_| Ok(1.0), 0.5, start, 1e6, 1e-3).unwrap(), None);
     }
 }

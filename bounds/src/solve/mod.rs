@@ -5,7 +5,7 @@ mod doubling;
 mod minimum;
 mod threshold;
 
-pub use crossing::{Crossing, decreasing_crossing};
+pub use crossing::{Crossing, Start, decreasing_crossing};
 pub use doubling::power_by_doubling;
 pub use minimum::{Minimum, minimize};
 pub use threshold::{Bracket, bracket_positive};

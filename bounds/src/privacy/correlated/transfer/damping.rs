@@ -3,6 +3,9 @@
 use crate::privacy::Order;
 
 /// Nodes 0 and a geometric sequence up to the largest damping that can occur.
+///
+/// One participation long ago is the usual case, and it is met without error where possible: what one
+/// participation adds is a node, and a step without participation moves by whole nodes.
 pub(super) struct Damping {
     pub(super) nodes: Vec<f64>,
     rule: Rule,
@@ -32,22 +35,16 @@ impl Damping {
 
     /// How many nodes [`Self::kept`] makes; as a number, since it may be huge.
     pub(super) fn size(lambda: f64, increment: f64, ratio: f64) -> f64 {
-        let (top, lowest) = Self::ends(lambda, increment);
-        ((top / lowest).ln() / ratio).ceil() + 2.0
+        let Spread { below, above, .. } = Spread::new(lambda, increment, ratio);
+        below + above + 2.0
     }
 
-    /// The largest node and (about) the smallest positive one.
-    fn ends(lambda: f64, increment: f64) -> (f64, f64) {
-        let top = increment / (1.0 - lambda) * (1.0 + 1e-9);
-        (top, f64::min(0.06, increment / 20.0).min(top / 2.0))
-    }
-
-    /// `increment` is the damping one participation adds, `ratio` the logarithmic node spacing.
+    /// `increment` is the damping one participation adds, `ratio` about the logarithmic node spacing.
     pub(super) fn kept(order: Order, lambda: f64, increment: f64, ratio: f64) -> Self {
-        let (top, lowest) = Self::ends(lambda, increment);
-        let count = ((top / lowest).ln() / ratio).ceil();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // some dozens
-        let geometric = (0..=count as i32).rev().map(|k| top * (-ratio * f64::from(k)).exp());
+        let Spread { ratio, below, above } = Spread::new(lambda, increment, ratio);
+        #[allow(clippy::cast_possible_truncation)] // some dozens
+        let exponents = -(below as i32)..=above as i32;
+        let geometric = exponents.map(|k| increment * (ratio * f64::from(k)).exp());
         let nodes = std::iter::once(0.0).chain(geometric).collect();
         let rule = match order {
             Order::Forward => Rule::Mean,
@@ -80,9 +77,49 @@ impl Damping {
     }
 }
 
+/// Where damping decays more slowly than this in a step (logarithm, λ above .905), whole nodes in a step
+/// would be too many.
+const SLOWEST: f64 = 0.1;
+
+/// Logarithmic spacing, and how many nodes lie below and above what one participation adds.
+struct Spread {
+    ratio: f64,
+    below: f64,
+    above: f64,
+}
+
+impl Spread {
+    fn new(lambda: f64, increment: f64, ratio: f64) -> Self {
+        let decay = -lambda.ln();
+        let ratio = if decay < SLOWEST && decay < ratio {
+            ratio
+        } else {
+            decay / (decay / ratio).round().max(1.0)
+        };
+        let lowest = f64::min(0.06, increment / 20.0);
+        let top = (1.0 + 1e-9) / (1.0 - lambda);
+        Self {
+            ratio,
+            below: ((increment / lowest).ln() / ratio).ceil(),
+            above: (top.ln() / ratio).ceil(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lone_participation_is_followed_without_error() {
+        let (lambda, increment) = (0.6_f64, 0.9);
+        let grid = Damping::kept(Order::Forward, lambda, increment, 0.3);
+        for steps in 0..5 {
+            let Split { cell, weight } = grid.split(increment * lambda.powi(steps));
+            assert!(weight.min(1.0 - weight) < 1e-12, "{steps} {cell} {weight}");
+        }
+        assert!(grid.nodes[grid.nodes.len() - 1] >= increment / (1.0 - lambda));
+    }
 
     #[test]
     fn splits_err_to_the_side_of_their_order() {

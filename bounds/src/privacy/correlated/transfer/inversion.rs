@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use rayon::prelude::*;
+
 use super::chain::Chain;
 use super::moments::{Ratio, log_real_moment, ratios};
 use super::overflow::Mass;
@@ -274,6 +276,7 @@ fn inversion_line(candidates: Vec<Candidate>) -> Option<(Candidate, Candidate, f
 /// Chernoff bounds `M(a) e^{−ax}/(a(a + 1))` on a geometric grid of exponents around the best one.
 fn candidates(chain: &Chain, shift: f64, scale: f64) -> Vec<Candidate> {
     const RATIO: f64 = 1.15;
+    const AT_ONCE: i32 = 4;
     let evaluate = |exponent: f64| {
         let log_moment = log_real_moment(chain, moment_exponent(chain.order, exponent))?;
         let log_bound = log_moment - exponent * shift + scale - (exponent * (exponent + 1.0)).ln();
@@ -282,16 +285,20 @@ fn candidates(chain: &Chain, shift: f64, scale: f64) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut exponent = 0.03;
     let mut best = f64::INFINITY;
-    // Past the best one, as far as the aliases need it.
     while exponent < 1e7 {
-        let Some(candidate) = evaluate(exponent) else { break };
-        best = best.min(candidate.log_bound);
-        found.push(candidate);
-        let resolved = found.iter().filter(|known| known.log_bound < LOG_UNRESOLVED).count();
-        if candidate.log_bound > best + 2.0 * LINE_ABOVE || resolved > 2 {
-            break;
+        let ahead: Vec<f64> = (0..AT_ONCE).map(|k| exponent * RATIO.powi(k)).collect();
+        let evaluated: Vec<_> = ahead.par_iter().map(|exponent| evaluate(*exponent)).collect();
+        for candidate in evaluated {
+            let Some(candidate) = candidate else { return found };
+            best = best.min(candidate.log_bound);
+            found.push(candidate);
+            let resolved = found.iter().filter(|known| known.log_bound < LOG_UNRESOLVED).count();
+            // Past the best one, as far as the aliases need it.
+            if candidate.log_bound > best + 2.0 * LINE_ABOVE || resolved > 2 {
+                return found;
+            }
         }
-        exponent *= RATIO;
+        exponent *= RATIO.powi(AT_ONCE);
     }
     found
 }
