@@ -43,8 +43,9 @@ enum Formula {
     mut_arg("batch", |arg| arg.required(true)),
     mut_arg("steps", |arg| arg.required(true)),
     after_help = "\
-certified: a proven upper bound is within the target. violated: explicit neighbouring data sets spend
-more. undecided: neither was shown. The exit status is 0 for each of them.
+certified: a proven upper bound is within the target.
+violated: explicit neighbouring data sets spend more. undecided: neither was shown.
+The exit status is 0 for each of them.
 over_calibration is the claimed kappa over the smallest one known to suffice.
 
 Examples:
