@@ -172,3 +172,18 @@ fn calibrated_noise_meets_the_target_by_another_call() {
         }
     }
 }
+
+/// With hardly any noise a record is exposed whenever it takes part, and the worst known runs show it.
+#[test]
+fn tiny_noise_exposes_every_participation() {
+    for kappa in [0.02, 0.003] {
+        for make in [OneStep::fixed_zero_out, OneStep::poisson_replace_one] {
+            for (steps, exposed) in [(1, 0.1), (3, 0.271)] {
+                let step = make(0.1, kappa).unwrap();
+                let ours = delta_in_order(&step, Order::Forward, steps, 5.0).unwrap();
+                assert!(ours.lower <= exposed && exposed <= ours.upper * (1.0 + 1e-12), "{ours:?}");
+                assert!(ours.relative_width() < 1e-6, "{ours:?}");
+            }
+        }
+    }
+}
