@@ -1,10 +1,11 @@
 //! δ and ε of a run: choice of tilt and lattice, refinement until the bracket is narrow.
 
-use super::compose::{Composer, LARGEST, WINDOW_NATS};
+use super::compose::{Composer, WINDOW_NATS};
 use super::composed::Composed;
 use super::loss::{LossDistribution, Side};
 use super::model::{Extent, Lattice};
 use super::sketch::{Saddle, Sketch};
+use super::spacing::{Budget, WORK, leniency, work_of};
 use super::step::{Kind, OneStep};
 use crate::error::Result;
 use crate::privacy::{Bracket, Order};
@@ -25,22 +26,47 @@ const TRUNCATED: f64 = 1e-6;
 const LOG_SMALLEST: f64 = -690.0;
 
 /// One order of one side: where its bulk and its tail are.
-struct Outlook {
-    order: Order,
-    sketch: Sketch,
-    saddle: Saddle,
+pub(super) struct Outlook {
+    pub order: Order,
+    pub sketch: Sketch,
+    pub saddle: Saddle,
     /// The tilt of the composition.
-    tilt: f64,
+    pub tilt: f64,
     /// Width of the window in nats of loss.
-    window: f64,
+    pub window: f64,
+}
+
+impl Outlook {
+    /// How far this order is behind another one, as a relative error that does no harm; 0 if it is not.
+    ///
+    /// A quarter of the distance, since both are approximations.
+    fn behind(&self, leader: &Saddle, goal: Goal) -> f64 {
+        let Saddle { epsilon, log_delta, deviation, .. } = self.saddle;
+        let (distance, most) = match goal {
+            Goal::EpsilonAt(_) => ((leader.epsilon - epsilon) / epsilon.max(0.02 * deviation), 0.5),
+            Goal::DeltaAt(_) => (leader.log_delta - log_delta, 2.0),
+        };
+        if distance > 0.0 { (0.25 * distance).min(most) } else { 0.0 }
+    }
+}
+
+/// The orders' outlooks, the one that seems to decide first.
+fn leader_first(mut outlooks: Vec<Outlook>, goal: Goal) -> Vec<Outlook> {
+    let key = |outlook: &Outlook| match goal {
+        Goal::EpsilonAt(_) => outlook.saddle.epsilon,
+        Goal::DeltaAt(_) => outlook.saddle.log_delta,
+    };
+    outlooks.sort_by(|a, b| key(b).total_cmp(&key(a)));
+    outlooks
 }
 
 /// Accounts for `steps` equal steps.
 pub(super) struct Accountant {
     composer: Composer,
-    step: OneStep,
+    pub(super) step: OneStep,
     steps: u64,
-    count: f64,
+    pub(super) count: f64,
+    pub(super) budget: Budget,
 }
 
 impl Accountant {
@@ -48,7 +74,19 @@ impl Accountant {
     pub fn new(step: OneStep, steps: u64) -> Self {
         #[allow(clippy::cast_precision_loss)] // at most 2^53
         let count = steps as f64;
-        Self { composer: Composer::new(), step, steps, count }
+        // A third: an upper side, a lower side, and something to refine with.
+        let budget = Budget::new(WORK, 0.33);
+        Self { composer: Composer::new(), step, steps, count, budget }
+    }
+
+    /// The same with another budget.
+    pub fn within(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// Whether the budget is spent: further answers are rough.
+    pub fn is_spent(&self) -> bool {
+        self.budget.is_spent()
     }
 
     /// Accounts for another step, keeping what was prepared for the transforms.
@@ -57,7 +95,7 @@ impl Accountant {
     }
 
     /// What the lattice has to cover when each step may lose a mass of `exp(log_tail)`.
-    fn extent(&self, outlook: &Outlook, log_tail: f64) -> Extent {
+    pub(super) fn extent(&self, outlook: &Outlook, log_tail: f64) -> Extent {
         // A sum with one loss below minus the largest possible sum is negative.
         let highest = self.count * self.step.largest_loss(outlook.order);
         Extent { log_tail, depth: (60.0 / outlook.tilt).min(highest) }
@@ -101,41 +139,10 @@ impl Accountant {
             if next >= log_tail {
                 break;
             }
-            log_tail = next;
+            // A range that is too short says far too little, so not all the way at once.
+            log_tail = next.max(1.4 * log_tail);
         }
         log_tail
-    }
-
-    /// A lattice width at which the chords cost less than `tolerance`, relative to the result, and
-    /// whether it is the finest one that the transforms can hold.
-    ///
-    /// A chord adds at most `f(1−f)h²/2` to the second moment of a step, `f` the place in the bin; this costs
-    /// `T h² (1+θ)/12` in ε and θ times that in log δ.
-    fn width(
-        &self,
-        side: Side,
-        outlook: &Outlook,
-        goal: Goal,
-        tolerance: f64,
-        log_tail: f64,
-    ) -> (f64, bool) {
-        let Saddle { theta, epsilon, deviation, .. } = outlook.saddle;
-        let theta = theta.max(0.3 / deviation);
-        let error = match goal {
-            Goal::EpsilonAt(_) => tolerance * epsilon.max(0.02 * deviation),
-            Goal::DeltaAt(_) => tolerance / theta,
-        };
-        let width = (8.0 * error / (self.count * (1.0 + theta))).sqrt();
-        let range = self.step.loss_range(side, outlook.order, self.extent(outlook, log_tail));
-        // Points of a lattice cost more memory than cells of a window.
-        let points = if self.step.kind == Kind::Poisson { LARGEST / 4 } else { LARGEST / 16 };
-        #[allow(clippy::cast_precision_loss)] // 2^23
-        let finest = 1.05 * (outlook.window / LARGEST as f64).max(range / points as f64);
-        // However narrow the range is: moving every loss by a width costs at most T widths.
-        let harmless = error / self.count;
-        let coarsest = (range / 48.0).max(harmless).min(30.0).max(finest);
-        let width = width.max(harmless);
-        (width.clamp(finest, coarsest), width <= finest)
     }
 
     fn composed(
@@ -144,7 +151,17 @@ impl Accountant {
         outlook: &Outlook,
         theta: f64,
     ) -> Result<Option<Composed>> {
-        self.composer.compose(single, self.steps, theta, &outlook.sketch)
+        let composed = self.composer.compose(single, self.steps, theta, &outlook.sketch)?;
+        #[allow(clippy::cast_precision_loss)] // at most 2^23
+        self.budget.spend(composed.as_ref().map_or(0, |composed| composed.cells.len()) as f64);
+        Ok(composed)
+    }
+
+    /// The distribution of one step on a side, at the cost of its points.
+    fn distribution(&mut self, lattice: &mut Lattice, side: Side) -> LossDistribution {
+        let single = lattice.distribution(side);
+        self.budget.spend(work_of(&self.step, single.log_mass.len()));
+        single
     }
 
     /// The bound of one order on one side, trivial if the window does not fit.
@@ -226,26 +243,58 @@ impl Accountant {
         tolerance: f64,
         log_tail: f64,
     ) -> Result<f64> {
+        let outlooks =
+            orders.iter().map(|&order| self.outlook(side, order, goal, log_tail)).collect();
+        let outlooks = leader_first(outlooks, goal);
+        let leader = outlooks.first().map(|outlook| outlook.saddle);
         let mut largest = 0.0_f64;
-        for &order in orders {
-            let mut outlook = self.outlook(side, order, goal, log_tail);
-            let (mut width, _) = self.width(side, &outlook, goal, tolerance, log_tail);
-            let extent = self.extent(&outlook, log_tail);
-            let mut single = Lattice::new(self.step, order, width, extent).distribution(side);
-            // The sketch of a profile is one of another pair; the lattice itself says more.
-            let rough = side == Side::Upper && self.step.sketch_is_rough();
-            for _ in 0..if rough { 3 } else { 0 } {
-                outlook = self.outlook_of(Sketch::of_lattice(&single), order, goal);
-                let (suited, _) = self.width(side, &outlook, goal, tolerance, log_tail);
-                if suited > 0.7 * width {
-                    break;
-                }
-                width = suited;
-                single = Lattice::new(self.step, order, width, extent).distribution(side);
+        for (i, outlook) in outlooks.into_iter().enumerate() {
+            let behind = leader.map_or(0.0, |leader| outlook.behind(&leader, goal));
+            // The larger of two lower sides is hardly the one that is far behind.
+            if side == Side::Lower && behind > 0.05 && largest > 0.0 {
+                continue;
             }
-            largest = largest.max(self.evaluate(&single, &outlook, goal)?);
+            if i > 0 && behind > tolerance {
+                let rough = self.order_within(side, &outlook, goal, behind, log_tail)?;
+                if rough <= largest {
+                    continue;
+                }
+            }
+            let value = self.order_within(side, &outlook, goal, tolerance, log_tail)?;
+            largest = largest.max(value);
         }
         Ok(largest)
+    }
+
+    /// One order at the width that the tolerance asks for.
+    fn order_within(
+        &mut self,
+        side: Side,
+        outlook: &Outlook,
+        goal: Goal,
+        tolerance: f64,
+        log_tail: f64,
+    ) -> Result<f64> {
+        let order = outlook.order;
+        let (mut width, _) = self.width(side, outlook, goal, tolerance, log_tail);
+        let extent = self.extent(outlook, log_tail);
+        let mut single =
+            self.distribution(&mut Lattice::new(self.step, order, width, extent), side);
+        if side == Side::Lower || !self.step.sketch_is_rough() {
+            return self.evaluate(&single, outlook, goal);
+        }
+        // The sketch of a profile is one of another pair; the lattice itself says more.
+        let mut own = self.outlook_of(Sketch::of_lattice(&single), order, goal);
+        for _ in 0..3 {
+            let (suited, _) = self.width(side, &own, goal, tolerance, log_tail);
+            if suited > 0.7 * width {
+                break;
+            }
+            width = suited;
+            single = self.distribution(&mut Lattice::new(self.step, order, width, extent), side);
+            own = self.outlook_of(Sketch::of_lattice(&single), order, goal);
+        }
+        self.evaluate(&single, &own, goal)
     }
 
     /// The upper side of the larger order.
@@ -299,19 +348,19 @@ impl Accountant {
         Ok(Bracket { lower: lower.min(upper), upper })
     }
 
-    /// Two sides of one pair, refined until the bracket is narrow.
+    /// Two sides of one pair, refined until the bracket is narrow or the budget is spent.
     fn refined(&mut self, orders: &[Order], goal: Goal, tolerance: f64) -> Result<Bracket> {
         let mut log_tail = self.tail_for(Side::Upper, orders, goal);
+        let outlooks =
+            orders.iter().map(|&order| self.outlook(Side::Upper, order, goal, log_tail)).collect();
+        let outlooks = leader_first(outlooks, goal);
+        let leader = outlooks.first().map(|outlook| outlook.saddle);
+        let wanted = tolerance / 2.0;
         let mut tracks = Vec::with_capacity(orders.len());
-        for &order in orders {
-            let outlook = self.outlook(Side::Upper, order, goal, log_tail);
-            let mut track = Track {
-                outlook,
-                tolerance: tolerance / 2.0,
-                last: false,
-                upper: f64::INFINITY,
-                lattice: None,
-            };
+        for outlook in outlooks {
+            let behind = leader.map_or(0.0, |leader| outlook.behind(&leader, goal));
+            let tolerance = wanted.max(behind);
+            let mut track = Track::new(outlook, tolerance);
             self.follow(&mut track, goal, log_tail)?;
             tracks.push(track);
         }
@@ -323,13 +372,21 @@ impl Accountant {
             let Some(leading) = tracks.iter_mut().find(|track| track.upper == upper) else {
                 return Ok(Bracket { lower, upper });
             };
+            if leading.tolerance > wanted && !leading.last {
+                // It was thought to be behind.
+                leading.tolerance = wanted;
+                if self.follow(leading, goal, log_tail)? {
+                    continue;
+                }
+            }
             if let Some(mut lattice) = leading.lattice.take() {
-                let single = lattice.distribution(Side::Lower);
+                let single = self.distribution(&mut lattice, Side::Lower);
                 let side = self.evaluate(&single, &leading.outlook, goal)?;
                 lower = lower.max(side.min(upper));
             }
             let bracket = Bracket { lower, upper };
-            let excess = bracket.relative_width() / tolerance;
+            let accepted = tolerance * leniency(goal, upper.ln());
+            let excess = bracket.relative_width() / accepted;
             let negligible = match goal {
                 Goal::EpsilonAt(_) => upper < 1e-6 * leading.outlook.saddle.deviation,
                 Goal::DeltaAt(_) => upper < 1e-290,
@@ -337,7 +394,7 @@ impl Accountant {
             // Where the masses of a step decay slowly, rounding limits what the transform can resolve.
             vain = if excess > 0.8 * best { vain + 1 } else { 0 };
             best = best.min(excess);
-            if excess <= 1.0 || leading.last || negligible || vain >= 2 {
+            if excess <= 1.0 || leading.last || negligible || vain >= 2 || self.is_spent() {
                 return Ok(bracket);
             }
             leading.tolerance *= (0.6 / excess).clamp(0.04, 0.5);
@@ -346,8 +403,11 @@ impl Accountant {
                 // The range of losses was chosen by an estimate of δ that was too large.
                 log_tail = deeper;
                 leading.outlook = self.outlook(Side::Upper, leading.outlook.order, goal, log_tail);
+                leading.width = f64::INFINITY;
             }
-            self.follow(leading, goal, log_tail)?;
+            if !self.follow(leading, goal, log_tail)? {
+                return Ok(bracket);
+            }
         }
     }
 
@@ -357,22 +417,26 @@ impl Accountant {
         (matches!(goal, Goal::DeltaAt(_)) && deeper < log_tail - 3.0).then_some(deeper)
     }
 
-    /// The upper side at the width of the track.
-    fn follow(&mut self, track: &mut Track, goal: Goal, log_tail: f64) -> Result<()> {
+    /// The upper side at the width of the track; false if the query cannot afford a finer lattice.
+    fn follow(&mut self, track: &mut Track, goal: Goal, log_tail: f64) -> Result<bool> {
         let outlook = &track.outlook;
         let largest = self.count * self.step.largest_loss(outlook.order);
         if matches!(goal, Goal::DeltaAt(epsilon) if epsilon >= largest) {
             (track.upper, track.last) = (0.0, true);
-            return Ok(());
+            return Ok(true);
         }
         let (width, last) = self.width(Side::Upper, outlook, goal, track.tolerance, log_tail);
         track.last = last;
-        let mut lattice =
-            Lattice::new(self.step, outlook.order, width, self.extent(outlook, log_tail));
-        let single = lattice.distribution(Side::Upper);
-        track.upper = track.upper.min(self.evaluate(&single, outlook, goal)?);
+        if !(width < 0.9 * track.width) {
+            return Ok(false);
+        }
+        track.width = width;
+        let extent = self.extent(outlook, log_tail);
+        let mut lattice = Lattice::new(self.step, outlook.order, width, extent);
+        let single = self.distribution(&mut lattice, Side::Upper);
+        track.upper = track.upper.min(self.evaluate(&single, &track.outlook, goal)?);
         track.lattice = Some(lattice);
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -381,9 +445,24 @@ struct Track {
     outlook: Outlook,
     /// What the lattice may add to the result, relative.
     tolerance: f64,
-    /// Whether the lattice is the finest one.
+    /// The width of the finest lattice so far.
+    width: f64,
+    /// Whether the query can afford no finer one.
     last: bool,
     upper: f64,
     /// The lattice on which the lower side was not computed yet.
     lattice: Option<Lattice>,
+}
+
+impl Track {
+    fn new(outlook: Outlook, tolerance: f64) -> Self {
+        Self {
+            outlook,
+            tolerance,
+            width: f64::INFINITY,
+            last: false,
+            upper: f64::INFINITY,
+            lattice: None,
+        }
+    }
 }

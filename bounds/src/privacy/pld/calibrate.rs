@@ -3,7 +3,8 @@
 use super::account::{Accountant, Goal};
 use super::degenerate::Case;
 use super::loss::Side;
-use super::run::{checked_delta, checked_steps};
+use super::run::{UPPER_DELTA_TOLERANCE, checked_delta, checked_steps, upper_delta};
+use super::spacing::{Budget, WORK};
 use super::step::OneStep;
 use crate::domain;
 use crate::error::{BoundError, Result};
@@ -17,8 +18,9 @@ const TOLERANCE: f64 = 1e-4;
 /// `make` turns a noise into a step, e.g. `|sigma| OneStep::poisson(rate, sigma)`; more noise must mean
 /// more privacy, as it does for all steps here. `steps = T <= 2^53`, `epsilon >= 0` (nats), `delta >= 0`.
 ///
-/// * `upper` is proven sufficient: δ was evaluated at exactly this value, and it is at most 1e-4
-///   (relative) above the smallest value the upper side accepts, up to 1e-4 of lattice error.
+/// * `upper` is proven sufficient: [`upper_delta`](super::upper_delta()) at exactly this value is at most
+///   `delta`. It is about 1e-4 (relative) above the smallest such value, or as near as a few seconds of work
+///   bring it.
 /// * `lower` is proven insufficient: the lower side of δ at this value is above `delta`. It is 0 where no
 ///   noise is needed.
 ///
@@ -53,9 +55,9 @@ pub fn calibrate(
     if delta == 0.0 {
         return Ok(Bracket::exact(f64::INFINITY));
     }
-    let search = Search { make: &make, steps, epsilon, log_delta: delta.ln() };
+    let search = Search { make: &make, steps, epsilon, delta, log_delta: delta.ln() };
     let (start, slope) = search.guess(Side::Upper)?;
-    let upper = search.solve(Side::Upper, start, slope)?;
+    let upper = search.verified(search.solve(Side::Upper, start, slope)?)?;
     let start = match search.guess(Side::Lower)? {
         // The two sides nearly meet.
         (guess, _) if (guess / start).ln().abs() < 1e-6 => upper * (1.0 - 2.0 * TOLERANCE),
@@ -65,10 +67,16 @@ pub fn calibrate(
     Ok(Bracket { lower: lower.min(upper), upper })
 }
 
+const NOT_ENOUGH: BoundError = BoundError::Numerical {
+    what: "noise multiplier",
+    detail: "no noise up to 1e8 meets epsilon and delta",
+};
+
 struct Search<'a, F> {
     make: &'a F,
     steps: u64,
     epsilon: f64,
+    delta: f64,
     log_delta: f64,
 }
 
@@ -131,18 +139,39 @@ impl<F: Fn(f64) -> Result<OneStep>> Search<'_, F> {
         Ok((above, if slope.is_finite() { slope.min(-0.5) } else { -5.0 }))
     }
 
+    /// The noise, raised until [`upper_delta`] itself accepts it: a search that is short of work takes
+    /// other lattices.
+    fn verified(&self, noise: f64) -> Result<f64> {
+        let (mut noise, mut raise) = (noise, TOLERANCE);
+        for _ in 0..20 {
+            if upper_delta(&(self.make)(noise)?, self.steps, self.epsilon)? <= self.delta {
+                return Ok(noise);
+            }
+            noise *= 1.0 + raise;
+            raise *= 2.0;
+        }
+        Err(NOT_ENOUGH)
+    }
+
     /// Upper side: a noise that is enough, hardly more than needed. Lower side: one that is not.
     fn solve(&self, side: Side, start: f64, slope: f64) -> Result<f64> {
-        let mut accountant = Accountant::new((self.make)(start)?, self.steps);
+        // Many lattices: each may take little.
+        let mut accountant =
+            Accountant::new((self.make)(start)?, self.steps).within(Budget::new(WORK, 0.1));
         let sign = if side == Side::Upper { 1.0 } else { -1.0 };
         let slack = TOLERANCE * slope.abs();
         // Past the target by a part of the tolerance, so that the first good point is good enough.
         let aim = self.log_delta - sign * 0.3 * slack;
+        // On the upper side as `upper_delta` does it, so that it agrees.
+        let tolerance = match side {
+            Side::Upper => UPPER_DELTA_TOLERANCE,
+            Side::Lower => 0.5 * slack,
+        };
         let (mut enough, mut short) = (f64::INFINITY, 0.0_f64);
         let (mut noise, mut slope) = (start, slope);
         let mut previous: Option<(f64, f64)> = None;
         for _ in 0..60 {
-            let value = self.log_delta(&mut accountant, side, noise, 0.5 * slack)?;
+            let value = self.log_delta(&mut accountant, side, noise, tolerance)?;
             if value <= self.log_delta {
                 enough = enough.min(noise)
             } else {
@@ -154,6 +183,10 @@ impl<F: Fn(f64) -> Result<OneStep>> Search<'_, F> {
                 Side::Lower => value > self.log_delta,
             };
             if good && miss <= slack || enough <= short * (1.0 + TOLERANCE) {
+                break;
+            }
+            let found = if side == Side::Upper { enough.is_finite() } else { true };
+            if found && accountant.is_spent() {
                 break;
             }
             if let Some((before, then)) = previous {
@@ -179,10 +212,7 @@ impl<F: Fn(f64) -> Result<OneStep>> Search<'_, F> {
         match side {
             Side::Lower => Ok(short),
             Side::Upper if enough.is_finite() => Ok(enough),
-            Side::Upper => Err(BoundError::Numerical {
-                what: "noise multiplier",
-                detail: "no noise up to 1e8 meets epsilon and delta",
-            }),
+            Side::Upper => Err(NOT_ENOUGH),
         }
     }
 }

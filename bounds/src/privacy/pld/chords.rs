@@ -190,6 +190,10 @@ fn bin(mixture: &Mixture, lower: Option<Node>, upper: Node, loss: f64, width: f6
     let steepness = lower.z.abs().max(upper.z.abs()) + mixture.mu;
     if span * steepness > 0.05 {
         let mu = mixture.mu;
+        // Between Gaussians that are far apart every density underflows.
+        if lower.z > FAR && upper.z < mu - FAR {
+            return Bin::default();
+        }
         let whole = (-mu * span).exp_m1();
         let weight = |z: f64| {
             let up = (mu * (z - upper.z)).exp() * (-mu * (z - lower.z)).exp_m1() / whole;

@@ -142,6 +142,7 @@ impl Composer {
         let transform_error = UNIT * (8.0 * cells.log2() + 16.0);
         let power_error = UNIT * (12.0 * count + 400.0);
         let threshold = (-NEGLIGIBLE / count).exp();
+        let negligible = threshold.powf(count);
         let (mut sum, mut error) = (0.0, 0.0);
         let half = spectrum.len() - 1;
         for (k, coefficient) in spectrum.iter_mut().enumerate() {
@@ -149,7 +150,9 @@ impl Composer {
             let size = coefficient.norm_sqr().sqrt();
             if size + transform_error < threshold || size == 0.0 {
                 *coefficient = Complex64::new(0.0, 0.0);
-                error += weight * (size + transform_error).max(threshold).powf(count);
+                let largest = size + transform_error;
+                error +=
+                    weight * if largest < threshold { negligible } else { largest.powf(count) };
                 continue;
             }
             let radius = (count * size.ln()).exp();

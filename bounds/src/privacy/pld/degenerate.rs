@@ -42,7 +42,7 @@ impl Case {
             Form::Bare
         } else if step.rate() == 1.0 {
             Form::Gaussian
-        } else if !(1e-9..=1e4).contains(&shift) || step.rate() < 1e-13 || count > 1e10 {
+        } else if !(1e-9..=1.5e3).contains(&shift) || step.rate() < 1e-13 || count > 1e10 {
             Form::Extreme
         } else {
             Form::General

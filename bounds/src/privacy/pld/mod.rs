@@ -14,6 +14,7 @@ mod profile;
 mod quadrature;
 mod run;
 mod sketch;
+mod spacing;
 mod step;
 mod witness;
 

@@ -103,6 +103,17 @@ impl OneStep {
         2.0 * mixture.loss(self.range(self.distance(), Order::Forward, extent.log_tail).1)
     }
 
+    /// The loss through which a lattice of this width goes.
+    pub(super) fn cluster(&self, side: Side, order: Order, width: f64) -> f64 {
+        match (self.kind, side) {
+            (Kind::Poisson, _) | (Kind::FixedReplaceOne, Side::Lower) => {
+                let centre = self.mixture(self.distance()).centre(width);
+                if order == Order::Forward { centre } else { -centre }
+            }
+            _ => 0.0,
+        }
+    }
+
     /// The largest loss that one step can have at all.
     pub(super) fn largest_loss(&self, order: Order) -> f64 {
         match (self.kind, order) {

@@ -8,13 +8,13 @@ use crate::error::{BoundError, Result, Shown};
 use crate::privacy::{Bracket, Order};
 
 /// Relative width at which a bracket of ε is narrow enough.
-const EPSILON_TOLERANCE: f64 = 1e-3;
+const EPSILON_TOLERANCE: f64 = 3e-4;
 /// Relative width at which a bracket of δ is narrow enough.
-const DELTA_TOLERANCE: f64 = 1e-2;
+const DELTA_TOLERANCE: f64 = 3e-3;
 /// What discretisation may add to a one-sided ε, relative.
-const UPPER_EPSILON_TOLERANCE: f64 = 3e-4;
+const UPPER_EPSILON_TOLERANCE: f64 = 1e-4;
 /// What discretisation may add to a one-sided δ, relative.
-const UPPER_DELTA_TOLERANCE: f64 = 2e-3;
+pub(super) const UPPER_DELTA_TOLERANCE: f64 = 3e-4;
 
 pub(super) fn checked_steps(steps: u64) -> Result<()> {
     if steps > 0 {
@@ -41,9 +41,9 @@ pub(super) fn checked_delta(delta: f64) -> Result<f64> {
 ///
 /// `steps = T <= 2^53`, `epsilon >= 0` (nats). Both sides hold for the exact real numbers; `lower` is
 /// reached by a run that is written down in docs/theory/privacy.md. For [`OneStep::poisson`] the two
-/// sides converge, and the bracket is refined to a relative width of 1e-2 (unless δ is below 1e-290 or
-/// the lattice would need more than 2^23 cells); for the other steps the distance between the two
-/// includes what theory does not know.
+/// sides converge, and the bracket is refined to a relative width of 3e-3, wider by `(log δ/36)²` for δ
+/// below 1e-15, unless that would take more than about a second of work: it is then as wide as the work
+/// allows. For the other steps the distance between the two includes what theory does not know.
 ///
 /// # Source
 /// Koskela, Jälkö, Honkela 2020 (Fourier accountant); Doroshenko et al. 2022 (connect the dots); lower
@@ -58,7 +58,7 @@ pub(super) fn checked_delta(delta: f64) -> Result<f64> {
 /// let step = OneStep::poisson(0.01, 1.0)?;
 /// let delta = delta(&step, 1000, 1.8279)?;
 /// assert!(delta.lower < 1.01e-5 && delta.upper > 0.99e-5);
-/// assert!(delta.relative_width() < 1e-2);
+/// assert!(delta.relative_width() < 3e-3);
 /// # Ok::<(), dpbounds_bounds::BoundError>(())
 /// ```
 pub fn delta(step: &OneStep, steps: u64, epsilon: f64) -> Result<Bracket> {
@@ -104,8 +104,8 @@ fn delta_of(step: &OneStep, orders: &[Order], steps: u64, epsilon: f64) -> Resul
 /// A bracket of the smallest ε such that the run is (ε, δ)-private, at least 0.
 ///
 /// `steps = T <= 2^53`, `delta >= 0`; the answer is 0 for `delta >= 1` and +inf for `delta = 0`. For
-/// [`OneStep::poisson`] the bracket is refined to a relative width of 1e-3 (unless the lattice would
-/// need more than 2^23 cells). `lower` is 0 where δ is at least the total variation.
+/// [`OneStep::poisson`] the bracket is refined to a relative width of 3e-4, unless that would take more
+/// than about a second of work. `lower` is 0 where δ is at least the total variation.
 ///
 /// # Source
 /// As for [`delta`].
@@ -118,7 +118,7 @@ fn delta_of(step: &OneStep, orders: &[Order], steps: u64, epsilon: f64) -> Resul
 /// use dpbounds_bounds::privacy::pld::{OneStep, epsilon};
 /// let bracket = epsilon(&OneStep::poisson(0.01, 1.0)?, 1000, 1e-5)?;
 /// assert!(bracket.lower < 1.82824 && 1.82797 < bracket.upper);
-/// assert!(bracket.relative_width() < 1e-3);
+/// assert!(bracket.relative_width() < 3e-4);
 /// # Ok::<(), dpbounds_bounds::BoundError>(())
 /// ```
 pub fn epsilon(step: &OneStep, steps: u64, delta: f64) -> Result<Bracket> {
@@ -159,7 +159,7 @@ fn epsilon_of(step: &OneStep, orders: &[Order], steps: u64, delta: f64) -> Resul
 }
 
 /// The upper side of [`delta`], without the lower side and without refinement: what the lattice adds
-/// is about 2e-3 of the value or less.
+/// is about 3e-4 of the value or less where about a second of work suffices.
 ///
 /// # Source
 /// As for [`delta`].
@@ -189,7 +189,7 @@ pub fn upper_delta(step: &OneStep, steps: u64, epsilon: f64) -> Result<f64> {
 }
 
 /// The upper side of [`epsilon`], without the lower side and without refinement: what the lattice adds
-/// is about 3e-4 of the value or less.
+/// is about 1e-4 of the value or less where about a second of work suffices.
 ///
 /// # Source
 /// As for [`delta`].

@@ -100,6 +100,21 @@ impl Sketch {
         Self { log_mass, loss }
     }
 
+    /// Weights of the atoms under a tilt, sum 1, and their distances from `place`.
+    pub fn tilted(&self, theta: f64, place: f64) -> Vec<(f64, f64)> {
+        let exponents = || self.log_mass.iter().zip(&self.loss).map(|(m, l)| (m + theta * l, *l));
+        let highest = exponents().fold(f64::NEG_INFINITY, |high, (e, _)| high.max(e));
+        let mut atoms: Vec<(f64, f64)> = exponents()
+            .filter(|(exponent, _)| *exponent > highest - 60.0)
+            .map(|(exponent, loss)| ((exponent - highest).exp(), (loss - place).abs()))
+            .collect();
+        let total: f64 = atoms.iter().map(|(weight, _)| weight).sum();
+        for (weight, _) in &mut atoms {
+            *weight /= total;
+        }
+        atoms
+    }
+
     pub fn cumulants(&self, theta: f64) -> Cumulants {
         let exponents = || self.log_mass.iter().zip(&self.loss).map(|(m, l)| (m + theta * l, *l));
         let highest = exponents().fold(f64::NEG_INFINITY, |high, (e, _)| high.max(e));

@@ -13,6 +13,9 @@ use super::quadrature::LEGENDRE_3;
 use super::sketch::Sketch;
 use crate::privacy::Order;
 
+/// Masses below this have lost digits.
+const SMALLEST: f64 = 1e-300;
+
 /// `(1−r)N(0,1) + rN(a,1)` against `(1−r)N(0,1) + rN(b,1)`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Witness {
@@ -61,9 +64,20 @@ impl Witness {
             let excess = mixture.excess(z);
             mixture.mu.abs() * if excess < 1e300 { excess / (mixture.keep() + excess) } else { 1.0 }
         };
+        let centres = [0.0, self.first.mu, self.second.mu];
+        let reach = super::mixture::normal_quantile_from_above(log_tail);
         let mut z = low;
         while z < high {
-            let steepness = z.abs() + self.first.mu.abs() + self.second.mu.abs() + 1.0;
+            // Between the Gaussians there may be nothing for long.
+            let near = |centre: f64| centre - reach <= z && z <= centre + reach;
+            if !centres.into_iter().any(near) {
+                let ahead = centres.into_iter().map(|centre| centre - reach);
+                z = ahead.filter(|&start| start > z).fold(high, f64::min);
+                continue;
+            }
+            // Gaussians further away have no density in double precision.
+            let distances = centres.into_iter().map(|centre| (z - centre).abs());
+            let steepness = 1.0 + distances.filter(|&d| d < 40.0).fold(0.0, f64::max);
             let change = slope(&self.first, z) + slope(&self.second, z);
             let piece = (0.03 / steepness).min(width / (4.0 * change));
             let (mut first, mut second) = (0.0, 0.0);
@@ -74,10 +88,12 @@ impl Witness {
             }
             let (mass, other) =
                 if order == Order::Forward { (first, second) } else { (second, first) };
-            if mass > 1e-300 && other > 1e-300 {
-                atoms.push((mass, (mass / other).ln()));
+            if mass > SMALLEST {
+                // More mass in the other run only makes the loss smaller.
+                atoms.push((mass, (mass / other.max(SMALLEST)).ln()));
             }
-            z += piece;
+            // A piece below the resolution of `z` would never end.
+            z = if z + piece > z { z + piece } else { z.next_up() };
         }
         let furthest = low.abs().max(high.abs()) + self.first.mu.abs() + self.second.mu.abs();
         (atoms, UNIT * (200.0 + 4.0 * furthest * furthest))
