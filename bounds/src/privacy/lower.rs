@@ -1,7 +1,7 @@
 //! Lower bounds on δ of a run, from explicit neighbouring data sets.
 
 use super::correlated::ladder::{fixed_zero_out, linear_test};
-use super::{Order, Pair, Plan, Profile, Relation, Route, Sampler};
+use super::{Order, Pair, Plan, Relation, Route, Sampler};
 use crate::error::Result;
 use crate::special::{log_normal_cdf, normal_cdf};
 
@@ -14,6 +14,8 @@ pub enum Witness {
     OppositeRecordZeroed,
     /// All other records 0, the record `u`.
     LoneRecord,
+    /// All other records 0, the record `+u` replaced by `−u`.
+    LoneRecordReplaced,
 }
 
 impl Witness {
@@ -26,6 +28,7 @@ impl Witness {
             }
             Self::OppositeRecordZeroed => "all other gradients -u, the record +u against 0",
             Self::LoneRecord => "all other gradients 0, the record u",
+            Self::LoneRecordReplaced => "all other gradients 0, the record +u replaced by -u",
         }
     }
 }
@@ -37,11 +40,9 @@ pub(super) fn witness(plan: &Plan, route: Route) -> Witness {
             Witness::OppositeRecordZeroed
         }
         (Sampler::Fixed, Relation::AddRemove | Relation::ReplaceOne, _)
-        | (
-            _,
-            Relation::ReplaceOne,
-            Route::Gaussian { .. } | Route::Profile(Profile::PoissonReplaceOne),
-        ) => Witness::OppositeRecord,
+        | (_, Relation::ReplaceOne, Route::Gaussian { .. }) => Witness::OppositeRecord,
+        // Joining a Poisson batch displaces nobody: −u lies one unit below the batch without the record.
+        (_, Relation::ReplaceOne, _) => Witness::LoneRecordReplaced,
         _ => Witness::LoneRecord,
     }
 }
@@ -80,7 +81,7 @@ impl LargestStep {
         let shift = match witness(plan, route) {
             Witness::OppositeRecordZeroed => return Ok(None),
             Witness::OppositeRecord => 2.0,
-            Witness::LoneRecord => 1.0,
+            Witness::LoneRecord | Witness::LoneRecordReplaced => 1.0,
         };
         if plan.lambda > 0.0 || kappa <= 0.0 {
             return Ok(None);
