@@ -66,10 +66,12 @@ pub fn calibrate(plan: &Plan, target: Target, effort: &Effort<'_>) -> Result<Bou
             bounds.push(search.run(method, &bounds)?);
         }
     }
-    let mut best = Bound::best_of(bounds)?;
+    // Every lower side holds, also that of a method whose value another one beats.
     let refuted = refuted_noise(plan, route, target)?;
+    let known = bounds.iter().filter_map(|bound| bound.lower).fold(refuted, f64::max);
+    let mut best = Bound::best_of(bounds)?;
     if let Some(value) = best.value {
-        best.lower = Some(best.lower.unwrap_or(0.0).max(refuted).min(value));
+        best.lower = Some(known.min(value));
     }
     Ok(best)
 }
