@@ -273,11 +273,13 @@ impl Search<'_> {
         let mut kappa = bracket.upper;
         let mut reached = pld::upper_delta(&make(kappa)?, self.plan.steps, epsilon)?;
         // The calibration ends on the safe side of one evaluation; this one may use another grid.
-        for _ in 0..4 {
+        let mut growth = 1e-5;
+        for _ in 0..12 {
             if reached <= delta {
                 break;
             }
-            kappa *= 1.0 + 1e-5;
+            kappa *= 1.0 + growth;
+            growth *= 2.0;
             reached = pld::upper_delta(&make(kappa)?, self.plan.steps, epsilon)?;
         }
         let mut bound = self.verified(kappa, reached, source)?;
