@@ -419,6 +419,9 @@ pub fn largest(
         Extent::Steps => Plan { steps: value, ..*plan },
         Extent::Batch => Plan { batch: value, ..*plan },
     };
+    if limit == 0 {
+        route(&at(1))?; // says why not even one fits
+    }
     let mut last = None;
     let mut meets = |value: u64| -> Result<bool> {
         let plan = at(value);
