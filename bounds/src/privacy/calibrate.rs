@@ -136,7 +136,10 @@ fn refuted_noise(plan: &Plan, route: Route, target: Target) -> Result<f64> {
         return Ok(0.0);
     }
     let shows = |kappa: f64| {
-        Ok::<_, BoundError>(lower::delta(plan, route, kappa, target.epsilon)? > target.delta)
+        let event = lower::LargestStep::new(plan, route, kappa)?;
+        let event = event.map_or(0.0, |step| step.delta(target.epsilon));
+        let linear = lower::delta(plan, route, kappa, target.epsilon)?;
+        Ok::<_, BoundError>(linear.max(event) > target.delta)
     };
     if lower::witness(plan, route) != lower::Witness::OppositeRecordZeroed {
         let s = match (plan.sampler, lower::witness(plan, route)) {

@@ -2,7 +2,7 @@
 
 use dpbounds_bounds::privacy::pld::{self, OneStep};
 use dpbounds_bounds::privacy::{
-    Effort, Method, Plan, Question, Relation, Sampler, Target, Verdict, Witness, audit,
+    Effort, Method, Plan, Question, Relation, Sampler, Target, Verdict, Witness, audit, calibrate,
 };
 use dpbounds_bounds::special::normal_cdf;
 
@@ -194,6 +194,61 @@ fn the_lower_side_of_a_method_that_is_beaten_is_kept() {
     let auto = delta(&run, 0.214, 1.0, Method::Auto);
     let composed = delta(&run, 0.214, 1.0, Method::Pld);
     assert!(auto.1 < composed.1 && auto.0 == composed.0 && auto.0 > 0.6, "{auto:?} {composed:?}");
+}
+
+/// The largest of very many steps gives the record away where the lower side of the composition gives
+/// out. At the best threshold, by hand: P(E) − e Q(E) >= 0.044 for κ = 0.6.
+#[test]
+fn the_largest_step_refutes_rare_participation_under_zero_out() {
+    let run = plan(1_000_000, 100, 10_000, 0.0, (Sampler::Fixed, Relation::ZeroOut));
+    let (kappa, rate, steps) = (0.6, 1e-4, 1e4);
+    let event = |threshold: f64, mean: f64| {
+        let hit = rate * normal_cdf((mean - threshold) / kappa)
+            + (1.0 - rate) * normal_cdf(-threshold / kappa);
+        1.0 - f64::powf(1.0 - hit, steps)
+    };
+    let at = |k: i32| {
+        let threshold = 0.01 * f64::from(k);
+        event(threshold, 2.0) - 1_f64.exp() * event(threshold, 1.0)
+    };
+    let reached = (1..500).map(at).fold(0.0, f64::max);
+    let (lower, upper) = delta(&run, kappa, 1.0, Method::Auto);
+    assert!(reached > 0.044 && upper >= reached, "{reached} {upper}");
+    assert!(lower > 0.04 && lower <= upper, "{lower} {reached}");
+    let target = Target { epsilon: 1.0, delta: 1e-6 };
+    let found = calibrate(&run, target, &effort(Method::L1b)).unwrap();
+    let refuted = found.lower.unwrap();
+    assert!(refuted > 0.7 && delta(&run, refuted, 1.0, Method::Pld).1 > 1e-6, "{found:?}");
+}
+
+/// The noise that the relation costs, at δ = 1e-5.
+#[test]
+fn the_cost_of_each_relation() {
+    for (n, batch, steps, epsilon, poisson, zeroed, replaced) in [
+        (10_000, 100, 1000, 1.0, 1.4148, [2.147, 2.431], [2.830, 3.177]),
+        (1000, 50, 200, 1.0, 2.8388, [3.487, 4.127], [5.678, 6.068]),
+        (10_000, 100, 1000, 8.0, 0.5863, [1.084, 1.164], [1.173, 1.219]),
+    ] {
+        let target = Target { epsilon, delta: 1e-5 };
+        let noise = |of| {
+            let run = plan(n, batch, steps, 0.0, of);
+            let found = calibrate(&run, target, &effort(Method::Auto)).unwrap();
+            (found.lower.unwrap(), found.value.unwrap())
+        };
+        let near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 2e-3;
+        let (lower, upper) = noise((Sampler::Poisson, Relation::ZeroOut));
+        assert!(near(lower, poisson) && near(upper, poisson), "{lower} {upper}");
+        let (lower, upper) = noise((Sampler::Fixed, Relation::AddRemove));
+        assert!(near(lower, 2.0 * poisson) && near(upper, 2.0 * poisson), "{lower} {upper}");
+        for (relation, [least, most]) in
+            [(Relation::ZeroOut, zeroed), (Relation::ReplaceOne, replaced)]
+        {
+            // The lower sides may only be better than those of the prototype.
+            let (lower, upper) = noise((Sampler::Fixed, relation));
+            assert!(lower >= least * (1.0 - 1e-3) && lower <= 1.01 * least, "{relation}: {lower}");
+            assert!(near(upper, most), "{relation}: {upper}");
+        }
+    }
 }
 
 /// The sides of an audit are those of one truth, whatever the noise.
