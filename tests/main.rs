@@ -7,6 +7,8 @@ mod cli;
 mod eval;
 mod negative_controls;
 mod oracles;
+mod privacy_negative_controls;
+mod privacy_oracles;
 mod readme;
 mod reproduction;
 mod support;

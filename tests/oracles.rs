@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use dpbounds_bounds::catalogue::{self, Arguments, Value};
 use dpbounds_bounds::privacy::closed_form;
-use dpbounds_bounds::{Bound, Warrant};
+use dpbounds_bounds::{Bound, Result, Warrant};
 use serde_json::Value as Json;
 
 pub const MAX_INFORMATION: &str = include_str!("oracles/max_information.json");
@@ -57,11 +57,17 @@ fn inputs(row: &Json) -> Vec<(Cow<'_, str>, Value)> {
     object.iter().map(|(name, json)| (Cow::from(name.as_str()), value(json))).collect()
 }
 
-fn evaluate(row: &Json) -> Bound {
+/// What the catalogue answers to `function` with `inputs`.
+pub fn ask(row: &Json) -> Result<Bound> {
     let name = row["function"].as_str().unwrap();
     let entry = catalogue::find(name).unwrap_or_else(|| panic!("{name} is not in the catalogue"));
     let inputs = inputs(row);
-    entry.evaluate(&Arguments::new(entry, &inputs).unwrap()).unwrap()
+    entry.evaluate(&Arguments::new(entry, &inputs)?)
+}
+
+/// The same where an answer is expected.
+pub fn evaluate(row: &Json) -> Bound {
+    ask(row).unwrap_or_else(|error| panic!("{row}: {error}"))
 }
 
 fn tolerance(row: &Json) -> f64 {

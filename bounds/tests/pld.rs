@@ -1,79 +1,9 @@
-//! The loss distributions against the brackets of independent accountants, and known hard inputs.
+//! The loss distributions at known hard inputs and against closed forms. The brackets of independent
+//! accountants are compared in tests/privacy_oracles.rs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use dpbounds_bounds::privacy::pld::{OneStep, calibrate, delta, epsilon, upper_delta};
-use serde_json::Value;
-
-fn cases() -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/oracles/privacy_peers.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn input(case: &Value, name: &str) -> f64 {
-    case["inputs"][name].as_f64().unwrap()
-}
-
-/// Relative grid and rounding noise of the references.
-const NOISE: f64 = 2e-3;
-
-#[test]
-fn brackets_meet_those_of_other_accountants() {
-    let (mut epsilons, mut deltas, mut fixed, mut noises) = (0, 0, 0, 0);
-    for case in cases() {
-        let (lower, upper) = (case["lower"].as_f64(), case["upper"].as_f64());
-        let name = case["id"].as_str().unwrap();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let steps = || input(&case, "steps") as u64;
-        let poisson = || {
-            OneStep::poisson(input(&case, "sampling_rate"), input(&case, "noise_multiplier"))
-                .unwrap()
-        };
-        let ours = match case["function"].as_str().unwrap() {
-            "poisson_gaussian_epsilon" => {
-                epsilons += 1;
-                let ours = epsilon(&poisson(), steps(), input(&case, "delta")).unwrap();
-                let allowed = if steps() <= 10_000 { 1e-3 } else { 1e-2 };
-                if ours.lower >= 0.02 {
-                    assert!(ours.relative_width() <= allowed, "{name}: {ours:?}");
-                }
-                ours
-            }
-            "poisson_gaussian_delta" if case["value"].as_f64().unwrap() > 1e-11 => {
-                deltas += 1;
-                delta(&poisson(), steps(), input(&case, "epsilon")).unwrap()
-            }
-            "fixed_size_gaussian_epsilon" => {
-                fixed += 1;
-                let rate = input(&case, "batch") / input(&case, "n");
-                let kappa = 2.0 * input(&case, "noise_multiplier");
-                let step = OneStep::fixed_replace_one(rate, kappa).unwrap();
-                let ours = epsilon(&step, steps(), input(&case, "delta")).unwrap();
-                assert!(ours.upper <= upper.unwrap() * (1.0 + NOISE), "{name}: {ours:?}");
-                ours
-            }
-            "poisson_gaussian_noise_multiplier" => {
-                noises += 1;
-                let (e, d) = (input(&case, "epsilon"), input(&case, "delta"));
-                let make = |noise: f64| OneStep::poisson(input(&case, "sampling_rate"), noise);
-                let ours = calibrate(make, steps(), e, d).unwrap();
-                let reached = upper_delta(&make(ours.upper).unwrap(), steps(), e).unwrap();
-                assert!(reached <= d, "{name}: {reached}");
-                assert!((ours.upper / upper.unwrap() - 1.0).abs() < 5e-4, "{name}: {ours:?}");
-                ours
-            }
-            _ => continue,
-        };
-        assert!(ours.lower <= ours.upper, "{name}: {ours:?}");
-        if let Some(lower) = lower {
-            assert!(ours.upper >= lower * (1.0 - 1e-6), "{name}: {ours:?} below {lower}");
-        }
-        if let Some(upper) = upper {
-            assert!(ours.lower <= upper * (1.0 + 1e-6), "{name}: {ours:?} above {upper}");
-        }
-    }
-    assert!(epsilons > 130 && deltas > 60 && fixed > 15 && noises > 5);
-}
+use dpbounds_bounds::privacy::pld::{OneStep, delta, epsilon};
 
 /// Values that central-limit accountants give for these runs lie outside the brackets.
 #[test]

@@ -93,10 +93,11 @@ pub fn account(plan: &Plan, kappa: f64, question: Question, effort: &Effort<'_>)
         (effort.progress)(&method.to_string());
         bounds.push(answer(plan, route, kappa, question, method, effort)?);
     }
+    // Every lower side holds, also that of a method whose upper side another one beats.
     let lower = lower_side(plan, route, kappa, question)?;
+    let known = bounds.iter().filter_map(|bound| bound.lower).fold(lower, f64::max);
     let mut best = Bound::best_of(bounds)?;
     if best.warrant == Warrant::Proven || best.warrant.confidence().is_some() {
-        let known = best.lower.unwrap_or(0.0).max(lower);
         best.lower = Some(best.value.map_or(known, |value| known.min(value)));
     }
     Ok(best)

@@ -70,9 +70,11 @@ pub fn calibrate(plan: &Plan, target: Target, effort: &Effort<'_>) -> Result<Bou
             bounds.push(search.run(method, &bounds)?);
         }
     }
+    // Every lower side holds, also that of a method whose value another one beats.
+    let known = bounds.iter().filter_map(|bound| bound.lower).fold(refuted, f64::max);
     let mut best = Bound::best_of(bounds)?;
     if let Some(value) = best.value {
-        best.lower = Some(best.lower.unwrap_or(0.0).max(refuted).min(value));
+        best.lower = Some(known.min(value));
     }
     Ok(best)
 }
@@ -137,7 +139,10 @@ fn refuted_noise(plan: &Plan, route: Route, target: Target) -> Result<f64> {
         return Ok(0.0);
     }
     let shows = |kappa: f64| {
-        Ok::<_, BoundError>(lower::delta(plan, route, kappa, target.epsilon)? > target.delta)
+        let event = lower::LargestStep::new(plan, route, kappa)?;
+        let event = event.map_or(0.0, |step| step.delta(target.epsilon));
+        let linear = lower::delta(plan, route, kappa, target.epsilon)?;
+        Ok::<_, BoundError>(linear.max(event) > target.delta)
     };
     if lower::witness(plan, route) != lower::Witness::OppositeRecordZeroed {
         let s = match (plan.sampler, lower::witness(plan, route)) {
@@ -294,11 +299,13 @@ impl Search<'_> {
         let mut kappa = bracket.upper;
         let mut reached = pld::upper_delta(&make(kappa)?, self.plan.steps, epsilon)?;
         // The calibration ends on the safe side of one evaluation; this one may use another grid.
-        for _ in 0..4 {
+        let mut growth = 1e-5;
+        for _ in 0..12 {
             if reached <= delta {
                 break;
             }
-            kappa *= 1.0 + 1e-5;
+            kappa *= 1.0 + growth;
+            growth *= 2.0;
             reached = pld::upper_delta(&make(kappa)?, self.plan.steps, epsilon)?;
         }
         let mut bound = self.verified(kappa, reached, source)?;

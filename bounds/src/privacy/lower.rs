@@ -1,7 +1,7 @@
 //! Lower bounds on δ of a run, from explicit neighbouring data sets.
 
 use super::correlated::ladder::{fixed_zero_out, linear_test};
-use super::{Order, Pair, Plan, Profile, Relation, Route, Sampler};
+use super::{Order, Pair, Plan, Relation, Route, Sampler};
 use crate::error::Result;
 use crate::special::{log_normal_cdf, normal_cdf};
 
@@ -14,6 +14,8 @@ pub enum Witness {
     OppositeRecordZeroed,
     /// All other records 0, the record `u`.
     LoneRecord,
+    /// All other records 0, the record `+u` replaced by `−u`.
+    LoneRecordReplaced,
 }
 
 impl Witness {
@@ -26,6 +28,7 @@ impl Witness {
             }
             Self::OppositeRecordZeroed => "all other gradients -u, the record +u against 0",
             Self::LoneRecord => "all other gradients 0, the record u",
+            Self::LoneRecordReplaced => "all other gradients 0, the record +u replaced by -u",
         }
     }
 }
@@ -37,11 +40,9 @@ pub(super) fn witness(plan: &Plan, route: Route) -> Witness {
             Witness::OppositeRecordZeroed
         }
         (Sampler::Fixed, Relation::AddRemove | Relation::ReplaceOne, _)
-        | (
-            _,
-            Relation::ReplaceOne,
-            Route::Gaussian { .. } | Route::Profile(Profile::PoissonReplaceOne),
-        ) => Witness::OppositeRecord,
+        | (_, Relation::ReplaceOne, Route::Gaussian { .. }) => Witness::OppositeRecord,
+        // Joining a Poisson batch displaces nobody: −u lies one unit below the batch without the record.
+        (_, Relation::ReplaceOne, _) => Witness::LoneRecordReplaced,
         _ => Witness::LoneRecord,
     }
 }
@@ -72,22 +73,26 @@ pub(super) struct LargestStep {
     rate: f64,
     steps: f64,
     kappa: f64,
+    /// Mean of the step in which the record takes part, in the first run.
     shift: f64,
+    /// The same in the second run; not positive means no larger than a step without the record.
+    shift_without: f64,
 }
 
 impl LargestStep {
     pub(super) fn new(plan: &Plan, route: Route, kappa: f64) -> Result<Option<Self>> {
-        let shift = match witness(plan, route) {
-            Witness::OppositeRecordZeroed => return Ok(None),
-            Witness::OppositeRecord => 2.0,
-            Witness::LoneRecord => 1.0,
+        let (shift, shift_without) = match witness(plan, route) {
+            Witness::OppositeRecordZeroed => (2.0, 1.0),
+            Witness::OppositeRecord => (2.0, 0.0),
+            Witness::LoneRecord => (1.0, 0.0),
+            Witness::LoneRecordReplaced => (1.0, -1.0),
         };
         if plan.lambda > 0.0 || kappa <= 0.0 {
             return Ok(None);
         }
         #[allow(clippy::cast_precision_loss)] // checked by the plan
         let steps = plan.steps as f64;
-        Ok(Some(Self { rate: plan.rate()?, steps, kappa, shift }))
+        Ok(Some(Self { rate: plan.rate()?, steps, kappa, shift, shift_without }))
     }
 
     /// `P(E)` rounded down and `log Q(E)` rounded up at one threshold.
@@ -95,7 +100,14 @@ impl LargestStep {
         let hit = self.rate * normal_cdf((self.shift - threshold) / self.kappa)
             + (1.0 - self.rate) * normal_cdf(-threshold / self.kappa);
         let present = -(self.steps * (-hit.min(1.0 - 1e-16)).ln_1p()).exp_m1() * (1.0 - 1e-10);
-        let absent = (self.steps.ln() + log_normal_cdf(-threshold / self.kappa) + 1e-10).min(0.0);
+        let mut one = log_normal_cdf(-threshold / self.kappa);
+        if self.shift_without > 0.0 {
+            let drawn =
+                self.rate.ln() + log_normal_cdf((self.shift_without - threshold) / self.kappa);
+            let top = one.max(drawn);
+            one = top + ((one - top).exp() + (drawn - top).exp()).ln();
+        }
+        let absent = (self.steps.ln() + one + 1e-10).min(0.0);
         (present, absent)
     }
 
