@@ -92,6 +92,8 @@ impl Accountant {
         let variance = 2.0 * error / (self.count * (1.0 + theta));
         let cluster = self.step.cluster(side, outlook.order, 2.0 * variance.sqrt());
         let width = outlook.sketch.spacing(outlook.saddle.theta, cluster, variance);
+        // Where a single step decides, its own loss is the one that must not move.
+        let width = width.min(2.0 * (variance * self.count).sqrt());
         let range = self.step.loss_range(side, outlook.order, self.extent(outlook, log_tail));
         let allowance = self.budget.allowance();
         let points = allowance / work_per_point(self.step.kind);
