@@ -426,9 +426,14 @@ pub fn largest(
         route(&at(1))?; // says why not even one fits
     }
     let mut last = None;
+    // Every Monte Carlo certificate of the search has fresh random numbers and its own share of the
+    // failure probability, so that all of them hold together.
+    let mut certificates = effort.monte_carlo;
     let mut meets = |value: u64| -> Result<bool> {
         let plan = at(value);
-        let delta = fast_upper_delta(&plan, kappa, target.epsilon, effort)?;
+        let effort = Effort { monte_carlo: certificates, ..*effort };
+        let delta = fast_upper_delta(&plan, kappa, target.epsilon, &effort)?;
+        certificates.attempt += 1;
         if delta <= target.delta {
             last = Some((value, delta));
         }
@@ -456,6 +461,9 @@ pub fn largest(
     let statement = "largest value that verifies (docs/theory/accounting.md)";
     let mut bound = Bound::lower_bound(quantity, value, Source::new("ours", statement))?;
     bound.lower = Some(value);
+    if effort.method == Method::L3 {
+        bound.warrant = Warrant::Confidence(1.0 - effort.monte_carlo.failure_probability);
+    }
     if let Some((_, delta)) = last.filter(|(at, _)| *at == good) {
         let check = Check::new("delta at this value", delta, Comparison::AtMost, target.delta);
         bound = bound.with_check(check);

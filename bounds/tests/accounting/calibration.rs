@@ -140,6 +140,22 @@ fn the_longest_run_and_the_largest_batch_are_maximal() {
     }
 }
 
+/// A search over certificates is no more certain than they are together.
+#[test]
+fn the_longest_run_by_random_numbers_says_so() {
+    let run = plan(100, 20, 1, 0.5, (Sampler::Poisson, Relation::AddRemove));
+    let target = Target { epsilon: 1.0, delta: 0.01 };
+    let effort = effort(Method::L3);
+    let found = largest(Extent::Steps, &run, 4.0, target, &effort).unwrap();
+    let failure = effort.monte_carlo.failure_probability;
+    assert_eq!(found.warrant, Warrant::Confidence(1.0 - failure), "{found:?}");
+    let proven = largest(Extent::Steps, &run, 4.0, target, &crate::support::effort(Method::L2td));
+    let proven = proven.unwrap();
+    assert_eq!(proven.warrant, Warrant::Proven);
+    let (steps, fewer) = (found.value.unwrap(), proven.value.unwrap());
+    assert!(steps >= 0.7 * fewer && steps <= 1.3 * fewer, "{steps} {fewer}");
+}
+
 #[test]
 fn extents_without_amplification_and_at_the_end_of_the_data() {
     let target = Target { epsilon: 1.0, delta: 1e-5 };
