@@ -13,8 +13,8 @@ pub(super) type Profile<'a> = Box<dyn Fn(f64) -> f64 + 'a>;
 
 /// Grids for the order that rarely decides, crude first; strong correlation needs the second.
 const CRUDE: [Resolution; 2] = [
-    Resolution { spacing: 0.5, damping_ratio: 0.8 },
-    Resolution { spacing: 0.35, damping_ratio: 0.2 },
+    Resolution { spacing: 0.5, damping_ratio: 0.8, smoothing: 0.2 },
+    Resolution { spacing: 0.35, damping_ratio: 0.2, smoothing: 0.2 },
 ];
 
 /// A method that applies to a run, with what does not depend on the noise prepared.
