@@ -11,10 +11,15 @@
 //! ```
 //!
 //! * [`SplineBasis`], [`Activation`], [`Network`], [`Initialisation`]: the model, in plain double precision.
+//! * [`RealisedConstants`], [`vector_constants`], [`worst_case_constants`]: bounds `G` and `ν` of the gradient and
+//!   the Hessian of `f`, at three levels.
 //! * [`rates`]: order-form quantities.
 
 mod activation;
 mod basis;
+mod constants;
+mod enclosure;
+mod feature_norm;
 mod initialisation;
 mod loss;
 mod network;
@@ -26,6 +31,10 @@ mod sup_norms;
 
 pub use activation::Activation;
 pub use basis::{Knots, SplineBasis};
+pub use constants::{
+    Constants, RealisedConstants, SELF_BOUNDING_CONSTANT, vector_constants, worst_case_constants,
+};
+pub use feature_norm::{InputDomain, feature_norm2};
 pub use initialisation::{Initialisation, initialise};
 pub use loss::{logistic_loss, logistic_slope};
 pub use network::{Network, Output, RankOneGradient, Unit};

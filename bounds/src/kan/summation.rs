@@ -16,3 +16,8 @@ pub(super) fn pairwise(start: usize, end: usize, term: &mut impl FnMut(usize) ->
     let left = pairwise(start, middle, term);
     left + pairwise(middle, end, term)
 }
+
+/// The pairwise sum of a slice.
+pub(super) fn sum(values: &[f64]) -> f64 {
+    pairwise(0, values.len(), &mut |index| values[index])
+}
