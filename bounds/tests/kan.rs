@@ -3,6 +3,8 @@
 
 #[path = "kan/constants.rs"]
 mod constants;
+#[path = "kan/margin.rs"]
+mod margin;
 #[path = "kan/network.rs"]
 mod network;
 #[path = "kan/oracle.rs"]

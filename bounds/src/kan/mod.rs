@@ -13,6 +13,7 @@
 //! * [`SplineBasis`], [`Activation`], [`Network`], [`Initialisation`]: the model, in plain double precision.
 //! * [`RealisedConstants`], [`vector_constants`], [`worst_case_constants`]: bounds `G` and `ν` of the gradient and
 //!   the Hessian of `f`, at three levels.
+//! * [`Linearisation`], [`ntk_margin`]: what a sample looks like from the initial weights.
 //! * [`rates`]: order-form quantities.
 
 mod activation;
@@ -21,11 +22,14 @@ mod constants;
 mod enclosure;
 mod feature_norm;
 mod initialisation;
+mod linearisation;
 mod loss;
+mod margin;
 mod network;
 mod normals;
 mod polynomial;
 pub mod rates;
+mod sample;
 mod summation;
 mod sup_norms;
 
@@ -36,9 +40,12 @@ pub use constants::{
 };
 pub use feature_norm::{InputDomain, feature_norm2};
 pub use initialisation::{Initialisation, initialise};
+pub use linearisation::Linearisation;
 pub use loss::{logistic_loss, logistic_slope};
+pub use margin::{Margin, MarginOptions, margin_of_gram, ntk_margin};
 pub use network::{Network, Output, RankOneGradient, Unit};
 pub use normals::portable_normals;
+pub use sample::Sample;
 pub use sup_norms::SupNorms;
 
 use crate::error::{BoundError, Result, Shown};
