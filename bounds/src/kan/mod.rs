@@ -13,11 +13,12 @@
 //! * [`SplineBasis`], [`Activation`], [`Network`], [`Initialisation`]: the model, in plain double precision.
 //! * [`RealisedConstants`], [`vector_constants`], [`worst_case_constants`]: bounds `G` and `ν` of the gradient and
 //!   the Hessian of `f`, at three levels.
-//! * [`Linearisation`], [`ntk_margin`]: what a sample looks like from the initial weights.
+//! * [`Linearisation`], [`ntk_margin`], [`free_comparator`]: what a sample looks like from the initial weights.
 //! * [`rates`]: order-form quantities.
 
 mod activation;
 mod basis;
+mod comparator;
 mod constants;
 mod enclosure;
 mod feature_norm;
@@ -35,6 +36,7 @@ mod sup_norms;
 
 pub use activation::Activation;
 pub use basis::{Knots, SplineBasis};
+pub use comparator::{Comparator, comparator_at, free_comparator};
 pub use constants::{
     Constants, RealisedConstants, SELF_BOUNDING_CONSTANT, vector_constants, worst_case_constants,
 };
