@@ -1,0 +1,13 @@
+//! The network, its constants, the margin and the comparator against reference values and properties.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "kan/comparator.rs"]
+mod comparator;
+#[path = "kan/constants.rs"]
+mod constants;
+#[path = "kan/margin.rs"]
+mod margin;
+#[path = "kan/network.rs"]
+mod network;
+#[path = "kan/oracle.rs"]
+mod oracle;
