@@ -26,7 +26,7 @@ pub enum Domain {
 
 /// Inputs in `[−1, 1]^d` with labels ±1.
 ///
-/// Made by [`Synthetic::draw`](super::Synthetic::draw), which checks it;
+/// Made by [`prepare`](super::prepare) or [`Synthetic::draw`](super::Synthetic::draw), which check it;
 /// whoever fills the fields by hand calls [`Dataset::check`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
