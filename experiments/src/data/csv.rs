@@ -1,7 +1,6 @@
 //! Tables of numbers with a column of classes.
 
 use std::collections::HashMap;
-use std::str::FromStr;
 
 use csv::ByteRecord;
 use serde::{Deserialize, Serialize};
@@ -22,19 +21,6 @@ pub enum Header {
     Yes,
     /// It does not.
     No,
-}
-
-impl FromStr for Header {
-    type Err = DataError;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "yes" => Ok(Self::Yes),
-            "no" => Ok(Self::No),
-            _ => Err(out_of_range("header", format!("{text:?}"), "auto, yes or no")),
-        }
-    }
 }
 
 /// How a CSV file is read.

@@ -139,9 +139,10 @@ fn no_held_out(name: &str) -> DataError {
 fn from_path(request: &Request) -> Result<Dataset> {
     let path = Path::new(&request.name);
     if !path.exists() {
+        let names: Vec<&str> = registry::entries().iter().map(|entry| entry.name).collect();
         return Err(DataError::UnknownName {
             name: request.name.clone(),
-            hint: "check the path, or see `dpbounds data list` for the names".to_owned(),
+            hint: format!("check the path, or choose one of {}", names.join(", ")),
         });
     }
     let file = request.name.as_str();

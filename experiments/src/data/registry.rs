@@ -19,6 +19,8 @@ const FASHION_REMEDY: &str = "run `apt-get install dataset-fashion-mnist`, or gi
 pub struct Entry {
     /// The name.
     pub name: &'static str,
+    /// What to ask for: the name, and for families all parameters.
+    pub example: &'static str,
     /// What it is, in a sentence.
     pub summary: &'static str,
     /// Records of all classes; none: as many as are asked for.
@@ -82,17 +84,13 @@ const UCI: &str = "CC BY 4.0 (UCI); file: BSD-3-Clause (scikit-learn)";
 const SIGNS: &[&str] = &["-1", "1"];
 const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
-const fn family(
-    name: &'static str,
-    summary: &'static str,
-    records: Option<u64>,
-    dimension: Option<usize>,
-) -> Entry {
+const fn family(name: &'static str, example: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
+        example,
         summary,
-        records,
-        dimension,
+        records: None,
+        dimension: None,
         classes: SIGNS,
         origin: "drawn from a seed",
         licence: "MIT OR Apache-2.0",
@@ -103,6 +101,7 @@ const fn family(
 static ENTRIES: [Entry; 10] = [
     Entry {
         name: "breast-cancer",
+        example: "breast-cancer",
         summary: "malignant or benign, from images of cell nuclei",
         records: Some(569),
         dimension: Some(30),
@@ -113,6 +112,7 @@ static ENTRIES: [Entry; 10] = [
     },
     Entry {
         name: "digits",
+        example: "digits",
         summary: "handwritten digits of 8 x 8 pixels; classes may be even and odd",
         records: Some(1797),
         dimension: Some(64),
@@ -123,6 +123,7 @@ static ENTRIES: [Entry; 10] = [
     },
     Entry {
         name: "wine",
+        example: "wine",
         summary: "three growers, from the chemistry of their wines",
         records: Some(178),
         dimension: Some(13),
@@ -133,6 +134,7 @@ static ENTRIES: [Entry; 10] = [
     },
     Entry {
         name: "iris",
+        example: "iris",
         summary: "three species, from the sizes of their flowers",
         records: Some(150),
         dimension: Some(4),
@@ -143,6 +145,7 @@ static ENTRIES: [Entry; 10] = [
     },
     Entry {
         name: "fashion-mnist",
+        example: "fashion-mnist",
         summary: "clothes of 28 x 28 pixels; the held-out part has 10000",
         records: Some(60_000),
         dimension: Some(784),
@@ -162,11 +165,27 @@ static ENTRIES: [Entry; 10] = [
         licence: "MIT",
         kind: Kind::Fashion,
     },
-    family("atoms", "a few points with multiplicities: exact population risk", None, None),
-    family("clusters", "two Gaussian clusters, cut off at the cube", None, None),
-    family("margin", "points at a distance from a hyperplane", None, None),
-    family("xor", "the sign of x1 x2", None, None),
-    family("teacher", "labels of a random KAN or linear function", None, None),
+    family(
+        "atoms",
+        "atoms:A4,n=4,draw=balanced",
+        "a few points with multiplicities (A4 or X4): exact population risk",
+    ),
+    family(
+        "clusters",
+        "clusters:n=1000,d=2,separation=1,spread=0.2",
+        "two Gaussian clusters, cut off at the cube",
+    ),
+    family(
+        "margin",
+        "margin:n=1000,d=2,gamma=0.1,domain=cube",
+        "points at least gamma from a random hyperplane",
+    ),
+    family("xor", "xor:n=1000,d=2,gap=0.1", "the sign of x1 x2"),
+    family(
+        "teacher",
+        "teacher:n=1000,d=2,kind=kan,degree=3,size=6,width=16,flip=0,domain=cube",
+        "uniform points labelled by a random KAN or linear function",
+    ),
 ];
 
 /// All sets that have a name.
@@ -231,6 +250,14 @@ mod tests {
                 total += if pair.len() == 2 { table.labels.len() } else { first };
             }
             assert_eq!(Some(total as u64), entry.records, "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn the_examples_of_families_are_their_defaults() {
+        for entry in entries().iter().filter(|entry| entry.is_synthetic()) {
+            let parse = |text: &str| text.parse::<crate::data::Synthetic>().unwrap();
+            assert_eq!(parse(entry.example), parse(entry.name), "{}", entry.name);
         }
     }
 
