@@ -101,6 +101,22 @@ fn seeds_and_parts_decide_the_sample() {
 }
 
 #[test]
+fn atoms_of_ones_own_are_a_distribution() {
+    let directory = directory();
+    let path = directory.path().join("own.csv");
+    std::fs::write(&path, "x,label,multiplicity\n-0.5,-1,1\n0.25,1,2\n0.5,1,1\n").unwrap();
+    let row =
+        |parameters: &str| described(&format!("data prepare atoms:{}{parameters}", path.display()));
+    let (n, positive) = (&row("")["n"], &row(",n=400")["positive count"]);
+    assert_eq!((n, positive), (&4.0.into(), &300.0.into()));
+    let drawn = row(",n=400,draw=independent");
+    assert_eq!(drawn["n"], 400.0);
+    assert_ne!(drawn["data sha256"], row(",n=400")["data sha256"]);
+    let output = dpbounds(&words(&format!("data prepare atoms:{},n=5", path.display())));
+    assert!(stderr(&output).contains("multiples of 4"), "{}", stderr(&output));
+}
+
+#[test]
 fn what_is_private_about_the_scaling_is_said() {
     let note = "not private";
     assert!(answer(&words("data prepare breast-cancer")).contains(note));

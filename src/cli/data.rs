@@ -53,7 +53,7 @@ impl List {
             "source",
             "licence",
         ];
-        let mut records = Records::new("data", &columns).with_details(&["source"]);
+        let mut records = Records::new("data", &columns).with_details(&["summary"]);
         #[allow(clippy::cast_precision_loss)] // sizes of data sets
         let number = |size: Option<u64>| Cell::from(size.map(|size| size as f64));
         for entry in entries() {
@@ -102,8 +102,8 @@ enum HeaderWord {
 /// Prepare a data set.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-NAME is a name of `dpbounds data list`, a family with parameters, a CSV file, or an IDX file of
-images with --labels; files may be compressed with gzip. The first class gets label -1, the
+NAME is a name of `dpbounds data list`, a family with parameters (atoms:FILE.csv for atoms of your
+own), a CSV file, or an IDX file of images with --labels; files may be compressed with gzip. The first class gets label -1, the
 second +1. The CSV that is written has the features, `label`, and `multiplicity` for atoms; such
 a file can be read again. Without --output the set is only checked and described.
 

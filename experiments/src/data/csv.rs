@@ -155,9 +155,15 @@ fn text(field: &[u8]) -> &str {
     std::str::from_utf8(field).unwrap_or_default()
 }
 
+/// Marks that stand for nothing wherever they are.
 fn is_missing(text: &str) -> bool {
-    let marks = ["", "na", "n/a", "nan", "null", "none", "?", "-", "."];
+    let marks = ["", "na", "n/a", "nan", "null", "?"];
     marks.iter().any(|mark| text.eq_ignore_ascii_case(mark))
+}
+
+/// Marks that stand for nothing among numbers; a class may have such a name.
+fn is_missing_number(text: &str) -> bool {
+    is_missing(text) || ["none", "-", "."].iter().any(|mark| text.eq_ignore_ascii_case(mark))
 }
 
 fn is_header(fields: &[&str], options: &Options<'_>) -> std::result::Result<bool, RowProblem> {
@@ -181,7 +187,7 @@ fn is_header(fields: &[&str], options: &Options<'_>) -> std::result::Result<bool
         let indexed = fields.iter().enumerate();
         indexed.filter(|(index, _)| *index != label && !dropped(*index)).map(|(_, field)| *field)
     };
-    let like_data = |field: &str| field.parse::<f64>().is_ok() || is_missing(field);
+    let like_data = |field: &str| field.parse::<f64>().is_ok() || is_missing_number(field);
     let data = features().filter(|field| like_data(field)).count();
     match (data, features().count() - data) {
         (0, names) => Ok(names > 0),
@@ -290,7 +296,7 @@ impl<'a> Body<'a> {
             self.multiplicities.push(value as u64);
         }
         let class = field(layout.label);
-        if is_missing(class) && class != "-" {
+        if is_missing(class) {
             let problem = ValueProblem::Missing { text: class.to_owned() };
             return Err(fault(layout.label, problem));
         }
@@ -334,7 +340,7 @@ impl<'a> Body<'a> {
 }
 
 fn number(text: &str) -> std::result::Result<f64, ValueProblem> {
-    if is_missing(text) {
+    if is_missing_number(text) {
         return Err(ValueProblem::Missing { text: text.to_owned() });
     }
     match text.parse::<f64>() {

@@ -140,3 +140,42 @@ fn unknown_and_ambiguous_columns_are_refused() {
         assert!(read("f.csv", b"1,a\n2,b\n", &options).is_err(), "{bad}");
     }
 }
+
+#[test]
+fn broken_files_never_panic() {
+    use rand::rngs::ChaCha8Rng;
+    use rand::{RngExt, SeedableRng};
+
+    let whole = b"# c\r\nid,u,label,multiplicity\r\na,0.5,\"x\",2\r\nb,-1e-3,y,3\r\n".to_vec();
+    let alphabet = b"0,9.-e\"\n\r #;\xffnalbeu";
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    let drop = ["1".to_owned()];
+    let mut read_well = 0;
+    for _ in 0..4000 {
+        let mut bytes = whole.clone();
+        for _ in 0..rng.random_range(0..4) {
+            let (place, byte) =
+                (rng.random_range(0..bytes.len()), rng.random_range(0..alphabet.len()));
+            match rng.random_range(0..3) {
+                0 => bytes[place] = alphabet[byte],
+                1 => bytes.insert(place, alphabet[byte]),
+                _ => bytes.truncate(place.max(1)),
+            }
+        }
+        let options = Options { drop: &drop, ..Options::default() };
+        if let Ok(table) = read("f.csv", &bytes, &options) {
+            read_well += 1;
+            assert_eq!(table.features.len(), table.labels.len() * table.columns.len());
+            assert!(table.features.iter().all(|value| value.is_finite()));
+        }
+    }
+    assert!(read_well > 1000, "{read_well}");
+}
+
+#[test]
+fn classes_may_be_called_none() {
+    let table = table("0,none\n1,some\n");
+    assert_eq!(table.classes, ["none", "some"]);
+    let (_, _, problem) = value_problem("0,a\nnone,b\n");
+    assert_eq!(problem, ValueProblem::Missing { text: "none".into() });
+}

@@ -146,12 +146,13 @@ impl Dataset {
         if let Some(label) = self.labels.iter().find(|label| label.abs() != 1.0) {
             return Err(out_of_range("label", label, "-1 and 1"));
         }
-        let total = self.multiplicities.iter().flatten().try_fold(0_u64, |sum, &count| {
-            sum.checked_add(count).filter(|&sum| count > 0 && sum <= 1 << 53)
-        });
-        if total.is_none() {
-            let allowed = "whole numbers from 1, their sum at most 2^53";
-            return Err(out_of_range("multiplicities", "a row's count or the sum", allowed));
+        let mut total = 0_u64;
+        for &count in self.multiplicities.iter().flatten() {
+            total = total.saturating_add(count);
+            if count == 0 || total > 1 << 53 {
+                let allowed = "whole numbers from 1, with a sum of at most 2^53";
+                return Err(out_of_range("multiplicity", count, allowed));
+            }
         }
         let counts = self.class_counts();
         match (counts[0] == 0, counts[1] == 0) {

@@ -20,7 +20,7 @@ pub use classes::Classes;
 pub use csv::Header;
 pub use dataset::{Dataset, Domain, MOST_COLUMNS, sha256};
 pub use error::{ClassProblem, DataError, FileProblem, Place, Result, RowProblem, ValueProblem};
-pub use prepare::{Request, prepare};
+pub use prepare::{Request, prepare, support};
 pub use registry::{Availability, Entry, entries};
 pub use scale::Scale;
 pub use synthetic::{Part, Synthetic};

@@ -10,7 +10,7 @@ use super::dataset::Dataset;
 use super::error::{DataError, FileProblem, Result, out_of_range};
 use super::registry::{self, Entry};
 use super::scale::{Scale, Scaling};
-use super::synthetic::{Part, Synthetic};
+use super::synthetic::{Atoms, Part, Synthetic};
 use super::{files, idx};
 
 /// Which data, and how they are made ready.
@@ -30,7 +30,7 @@ use super::{files, idx};
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// A name of [`entries`](super::entries), a synthetic family with parameters such as
-    /// `clusters:n=500,d=3`, or the path of a CSV file or of an IDX file of images. A name wins over a
+    /// `clusters:n=500,d=3` or `atoms:FILE.csv,n=1e6`, or the path of a CSV file or of an IDX file of images. A name wins over a
     /// file; write `./iris` for a file of that name.
     pub name: String,
     /// The classes of label −1 and of label +1.
@@ -108,8 +108,45 @@ pub fn prepare(request: &Request) -> Result<Dataset> {
     }
 }
 
+/// The distribution behind a request, if it has finitely many points: its weights are the exact
+/// probabilities, so that a mean over it is an expectation (population risk).
+///
+/// # Errors
+/// [`DataError`] as for [`prepare`].
+///
+/// # Examples
+/// ```
+/// use dpbounds_experiments::data::{Request, support};
+/// let support = support(&Request::new("atoms:A4,n=50,draw=independent"))?.unwrap();
+/// assert_eq!(support.weights(), [0.25; 4]);
+/// # Ok::<(), dpbounds_experiments::data::DataError>(())
+/// ```
+pub fn support(request: &Request) -> Result<Option<Dataset>> {
+    let name = request.name.split(':').next().unwrap_or_default();
+    match registry::find(name) {
+        Some(entry) if entry.is_synthetic() => family(request)?.support(),
+        _ => Ok(None),
+    }
+}
+
+/// The family, with its atoms read from a file if there is one.
+fn family(request: &Request) -> Result<Synthetic> {
+    let atoms =
+        request.name.strip_prefix("atoms:").map(|rest| rest.split_once(',').unwrap_or((rest, "")));
+    match atoms {
+        Some((file, parameters)) if !file.contains('=') && Path::new(file).exists() => {
+            let of_file = Request { name: file.to_owned(), held_out: false, ..request.clone() };
+            Synthetic::with_atoms(Atoms::of(&from_path(&of_file)?), parameters)
+        }
+        _ => {
+            request.refuse("synthetic data", false, false, false)?;
+            request.name.parse()
+        }
+    }
+}
+
 fn synthetic(request: &Request) -> Result<Dataset> {
-    request.refuse("synthetic data", false, false, false)?;
+    let family = family(request)?;
     if !matches!(request.scale, None | Some(Scale::None)) {
         let allowed = "none for synthetic data, which lie in the cube by construction";
         return Err(out_of_range("scale", "given", allowed));
@@ -118,7 +155,7 @@ fn synthetic(request: &Request) -> Result<Dataset> {
         return Err(out_of_range("radius or range", "given", "nothing for synthetic data"));
     }
     let part = if request.held_out { Part::HeldOut } else { Part::Training };
-    request.name.parse::<Synthetic>()?.draw(request.seed, part)
+    family.draw(request.seed, part)
 }
 
 fn named(request: &Request, entry: &Entry) -> Result<Dataset> {

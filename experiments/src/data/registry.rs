@@ -80,7 +80,7 @@ impl Entry {
     }
 }
 
-const UCI: &str = "CC BY 4.0 (UCI); file: BSD-3-Clause (scikit-learn)";
+const UCI: &str = "CC BY 4.0; file BSD-3-Clause";
 const SIGNS: &[&str] = &["-1", "1"];
 const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
@@ -168,7 +168,7 @@ static ENTRIES: [Entry; 10] = [
     family(
         "atoms",
         "atoms:A4,n=4,draw=balanced",
-        "a few points with multiplicities (A4 or X4): exact population risk",
+        "points with multiplicities (A4, X4 or a CSV file): exact population risk",
     ),
     family(
         "clusters",

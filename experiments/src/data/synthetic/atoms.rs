@@ -58,6 +58,18 @@ impl Atoms {
         }
     }
 
+    /// The rows of a data set as atoms, with its multiplicities, or 1 each, as weights.
+    #[must_use]
+    pub fn of(set: &Dataset) -> Self {
+        Self {
+            name: set.name.clone(),
+            dimension: set.dimension,
+            points: set.features.clone(),
+            labels: set.labels.clone(),
+            weights: set.multiplicities.clone().unwrap_or_else(|| vec![1; set.rows()]),
+        }
+    }
+
     /// The distribution: one row an atom, multiplicities proportional to the probabilities.
     ///
     /// # Errors

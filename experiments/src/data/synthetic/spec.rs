@@ -94,6 +94,25 @@ impl<'a> Parameters<'a> {
 
 const DOMAINS: [(&str, Domain); 2] = [("cube", Domain::Cube), ("ball", Domain::Ball)];
 
+const DRAWS: [(&str, AtomDraw); 2] =
+    [("balanced", AtomDraw::Balanced), ("independent", AtomDraw::Independent)];
+
+impl Synthetic {
+    /// Atoms of one's own with the other parameters as a text such as `n=1e6,draw=independent`; n is
+    /// the sum of the weights if it is not given.
+    ///
+    /// # Errors
+    /// [`DataError`] for a parameter that is unknown or cannot be read.
+    pub fn with_atoms(atoms: Atoms, parameters: &str) -> Result<Self> {
+        let mut given = Parameters::new("atoms", parameters)?;
+        let total = atoms.weights.iter().fold(0, |sum: u64, weight| sum.saturating_add(*weight));
+        let records = given.count("n", total)?;
+        let draw = given.word("draw", &DRAWS)?;
+        given.end()?;
+        Ok(Self { family: Family::Atoms { atoms, draw }, records })
+    }
+}
+
 impl FromStr for Synthetic {
     type Err = DataError;
 
@@ -106,9 +125,7 @@ impl FromStr for Synthetic {
             "atoms" => {
                 let a4 = given.word("which", &[("A4", true), ("X4", false)])?;
                 let atoms = if a4 { Atoms::a4() } else { Atoms::x4() };
-                let draws =
-                    [("balanced", AtomDraw::Balanced), ("independent", AtomDraw::Independent)];
-                Family::Atoms { atoms, draw: given.word("draw", &draws)? }
+                Family::Atoms { atoms, draw: given.word("draw", &DRAWS)? }
             }
             "clusters" => Family::Clusters {
                 dimension: given.size("d", 2)?,
