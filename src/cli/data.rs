@@ -83,7 +83,7 @@ impl List {
 enum ScaleWord {
     /// Divide by the radius: --radius, or the largest norm in the data
     Ball,
-    /// Map every column to [-1, 1]: --range, known pixel range, or its least and largest value
+    /// Map columns to [-1, 1]: from --range, the range of pixels, or their least and largest value
     Cube,
     /// Refuse values outside [-1, 1]
     None,
@@ -103,9 +103,10 @@ enum HeaderWord {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 NAME is a name of `dpbounds data list`, a family with parameters (atoms:FILE.csv for atoms of your
-own), a CSV file, or an IDX file of images with --labels; files may be compressed with gzip. The first class gets label -1, the
-second +1. The CSV that is written has the features, `label`, and `multiplicity` for atoms; such
-a file can be read again. Without --output the set is only checked and described.
+own), a CSV file, or an IDX file of images with --labels; files may be compressed with gzip. The
+first class gets label -1, the second +1. The CSV that is written has the features, `label`, and
+`multiplicity` for atoms; such a file can be read again. Without --output the set is only checked
+and described.
 
 A radius or range that is read off the data depends on them: what is trained on the result is
 then not private. Give --radius or --range where they are known beforehand.

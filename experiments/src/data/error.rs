@@ -277,8 +277,8 @@ pub enum FileProblem {
     IdxLabelsMissing,
     /// A column has one value only.
     #[error(
-        "column {column} has the one value {value}, so its own range cannot be scaled to [-1, 1]; give a \
-         range, scale to the ball, or leave out the column with drop"
+        "column {column} has the one value {value}, so its own range cannot be scaled to [-1, 1]; \
+         give a range, scale to the ball, or leave out the column with drop"
     )]
     ConstantColumn {
         /// Number of the column from 1, with its name if it has one.

@@ -30,8 +30,8 @@ use super::{files, idx};
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// A name of [`entries`](super::entries), a synthetic family with parameters such as
-    /// `clusters:n=500,d=3` or `atoms:FILE.csv,n=1e6`, or the path of a CSV file or of an IDX file of images. A name wins over a
-    /// file; write `./iris` for a file of that name.
+    /// `clusters:n=500,d=3` or `atoms:FILE.csv,n=1e6`, or the path of a CSV file or of an IDX file of
+    /// images. A name wins over a file; write `./iris` for a file of that name.
     pub name: String,
     /// The classes of label −1 and of label +1.
     pub classes: Option<Classes>,

@@ -13,7 +13,7 @@ pub enum Scale {
     None,
     /// Divide all by one radius: the given one, or the largest norm in the data.
     Ball,
-    /// Map every column from its range to [−1, 1]: the given range, or its smallest to its largest value.
+    /// Map every column from its range to [−1, 1]: the given range, or its least to its largest value.
     Cube,
 }
 
@@ -28,7 +28,8 @@ pub(super) struct Scaling {
     pub scale: Scale,
     /// Radius for [`Scale::Ball`], finite and above 0; absent: the largest norm in the data.
     pub radius: Option<f64>,
-    /// Ranges (low, high) for [`Scale::Cube`]: one for all columns or one a column; none: from the data.
+    /// Ranges (low, high) for [`Scale::Cube`]: one for all columns or one a column; if there is none,
+    /// from the data.
     pub ranges: Vec<(f64, f64)>,
 }
 
