@@ -1,4 +1,6 @@
-//! Experiments: data sets, and published numbers recomputed from the inputs that their papers print.
+//! Experiments: data sets, training by DP-SGD with correlated noise, and published numbers recomputed from the inputs that their papers print.
 
 pub mod data;
+pub mod kan;
 pub mod paper_tables;
+pub mod train;

@@ -1,0 +1,103 @@
+//! The inner loops of a training step. Plain functions in front, vector instructions behind: the best
+//! instruction set is chosen at run time, and all give the same answers up to rounding.
+
+mod backward;
+mod forward;
+pub(crate) mod noise;
+pub(crate) mod tanh;
+mod unit;
+
+pub(crate) use backward::{Backward, Noise};
+pub(crate) use forward::Forward;
+pub(crate) use unit::Unit;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::Real;
+
+/// `a·b + c`, by one instruction where there is one.
+#[inline(always)]
+pub(crate) fn fused<F: MulAdd>(a: F, b: F, c: F, fuse: bool) -> F {
+    if fuse { a.fused(b, c) } else { a.plain(b, c) }
+}
+
+/// The two ways to multiply and add.
+pub(crate) trait MulAdd: Copy {
+    fn fused(self, b: Self, c: Self) -> Self;
+    fn plain(self, b: Self, c: Self) -> Self;
+}
+
+macro_rules! mul_add {
+    ($type:ident) => {
+        impl MulAdd for $type {
+            #[inline(always)]
+            fn fused(self, b: Self, c: Self) -> Self {
+                self.mul_add(b, c)
+            }
+            #[inline(always)]
+            fn plain(self, b: Self, c: Self) -> Self {
+                self * b + c
+            }
+        }
+    };
+}
+mul_add!(f32);
+mul_add!(f64);
+
+/// `tanh(scale·x)` in place.
+pub(crate) fn tanh_all<F: Real>(arch: Arch, values: &mut [F], scale: F) {
+    struct Op<'a, F>(&'a mut [F], F);
+    impl<F: Real> WithSimd for Op<'_, F> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            F::tanh_all::<S>(self.0, self.1);
+        }
+    }
+    arch.dispatch(Op(values, scale));
+}
+
+/// Standard normal numbers from uniform bytes.
+pub(crate) fn normals<F: Real>(arch: Arch, bytes: &[u8], out: &mut [F]) {
+    struct Op<'a, F>(&'a [u8], &'a mut [F]);
+    impl<F: Real> WithSimd for Op<'_, F> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            F::normals::<S>(self.0, self.1);
+        }
+    }
+    arch.dispatch(Op(bytes, out));
+}
+
+/// Row `r` times `factors[r]`, in place; rows of `width` numbers.
+pub(crate) fn scale_rows<F: Real>(arch: Arch, rows: &mut [F], width: usize, factors: &[F]) {
+    struct Op<'a, F>(&'a mut [F], usize, &'a [F]);
+    impl<F: Real> WithSimd for Op<'_, F> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            for (row, factor) in self.0.chunks_exact_mut(self.1).zip(self.2) {
+                for value in row {
+                    *value = *value * *factor;
+                }
+            }
+        }
+    }
+    arch.dispatch(Op(rows, width, factors));
+}
+
+/// `w = start + (w − start)·factor`.
+pub(crate) fn shrink_towards<F: Real>(arch: Arch, weights: &mut [F], start: &[F], factor: F) {
+    struct Op<'a, F>(&'a mut [F], &'a [F], F);
+    impl<F: Real> WithSimd for Op<'_, F> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            for (weight, start) in self.0.iter_mut().zip(self.1) {
+                *weight = *start + (*weight - *start) * self.2;
+            }
+        }
+    }
+    arch.dispatch(Op(weights, start, factor));
+}

@@ -1,0 +1,184 @@
+//! The two floating-point types of the engine, with their vectors.
+
+use std::fmt::Debug;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use pulp::Simd;
+
+use super::kernels::{noise, tanh};
+
+/// `f32` or `f64`: one source for both.
+pub trait Real:
+    Copy
+    + Default
+    + Debug
+    + PartialOrd
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + 'static
+{
+    /// A vector register of an instruction set.
+    type Vector<S: Simd>: Copy;
+    /// A comparison of two vectors.
+    type Mask<S: Simd>: Copy;
+    /// Bytes of randomness for one normal number.
+    const RANDOM_BYTES: usize;
+
+    /// The nearest value.
+    fn from_f64(value: f64) -> Self;
+    /// The value itself.
+    fn to_f64(self) -> f64;
+
+    /// A slice as vectors; the length is a multiple of the lanes.
+    fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>];
+    /// A slice as vectors; the length is a multiple of the lanes.
+    fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Vector<S>];
+    /// All lanes equal.
+    fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
+    /// `a − b`.
+    fn minus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a·b`.
+    fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a·b + c`, fused where the instruction set does it.
+    fn mul_add<S: Simd>(
+        simd: S,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+    /// `a >= b`.
+    fn at_least<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
+    /// `yes` where the mask holds, else `no`.
+    fn select<S: Simd>(
+        simd: S,
+        mask: Self::Mask<S>,
+        yes: Self::Vector<S>,
+        no: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+    /// Sum of the lanes.
+    fn sum<S: Simd>(simd: S, a: Self::Vector<S>) -> Self;
+
+    /// `tanh(scale·x)` in place.
+    fn tanh_all<S: Simd>(values: &mut [Self], scale: Self);
+    /// Independent standard normal numbers from uniform bytes, `RANDOM_BYTES` for each.
+    fn normals<S: Simd>(bytes: &[u8], out: &mut [Self]);
+}
+
+macro_rules! real {
+    ($type:ident, $vector:ident, $mask:ident, $bytes:literal, $tanh:path, $normals:path,
+     $as_simd:ident, $as_mut_simd:ident, $splat:ident, $sub:ident, $mul:ident,
+     $mul_add:ident, $at_least:ident, $select:ident, $sum:ident) => {
+        impl Real for $type {
+            type Vector<S: Simd> = S::$vector;
+            type Mask<S: Simd> = S::$mask;
+            const RANDOM_BYTES: usize = $bytes;
+
+            #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $type
+            }
+            #[allow(clippy::cast_lossless)]
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>] {
+                S::$as_simd(slice).0
+            }
+            #[inline(always)]
+            fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Vector<S>] {
+                S::$as_mut_simd(slice).0
+            }
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S> {
+                simd.$splat(value)
+            }
+            #[inline(always)]
+            fn minus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+                simd.$sub(a, b)
+            }
+            #[inline(always)]
+            fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+                simd.$mul(a, b)
+            }
+            #[inline(always)]
+            fn mul_add<S: Simd>(
+                simd: S,
+                a: Self::Vector<S>,
+                b: Self::Vector<S>,
+                c: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                simd.$mul_add(a, b, c)
+            }
+            #[inline(always)]
+            fn at_least<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S> {
+                simd.$at_least(a, b)
+            }
+            #[inline(always)]
+            fn select<S: Simd>(
+                simd: S,
+                mask: Self::Mask<S>,
+                yes: Self::Vector<S>,
+                no: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                simd.$select(mask, yes, no)
+            }
+            #[inline(always)]
+            fn sum<S: Simd>(simd: S, a: Self::Vector<S>) -> Self {
+                simd.$sum(a)
+            }
+            #[inline(always)]
+            fn tanh_all<S: Simd>(values: &mut [Self], scale: Self) {
+                for value in values {
+                    *value = $tanh(scale * *value, !S::IS_SCALAR);
+                }
+            }
+            #[inline(always)]
+            fn normals<S: Simd>(bytes: &[u8], out: &mut [Self]) {
+                $normals(bytes, out, !S::IS_SCALAR);
+            }
+        }
+    };
+}
+
+real!(
+    f32,
+    f32s,
+    m32s,
+    4,
+    tanh::single,
+    noise::single,
+    as_simd_f32s,
+    as_mut_simd_f32s,
+    splat_f32s,
+    sub_f32s,
+    mul_f32s,
+    mul_add_e_f32s,
+    greater_than_or_equal_f32s,
+    select_f32s,
+    reduce_sum_f32s
+);
+real!(
+    f64,
+    f64s,
+    m64s,
+    8,
+    tanh::double,
+    noise::double,
+    as_simd_f64s,
+    as_mut_simd_f64s,
+    splat_f64s,
+    sub_f64s,
+    mul_f64s,
+    mul_add_e_f64s,
+    greater_than_or_equal_f64s,
+    select_f64s,
+    reduce_sum_f64s
+);

@@ -1,0 +1,13 @@
+//! Training of two-layer KANs by Algorithm 1 of arXiv 2605.12648: DP-SGD with noise that is correlated
+//! over time.
+
+mod dp_sgd;
+mod error;
+mod noise;
+mod sampler;
+mod settings;
+
+pub use dp_sgd::{StepReport, Trainer};
+pub use error::TrainError;
+pub use sampler::Sampler;
+pub use settings::Settings;
