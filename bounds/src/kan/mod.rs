@@ -26,6 +26,7 @@ mod initialisation;
 mod linearisation;
 mod loss;
 mod margin;
+mod minimal_norm;
 mod network;
 mod normals;
 mod polynomial;
