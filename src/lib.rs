@@ -2,7 +2,7 @@
 //! with a warrant for every number.
 //!
 //! This crate is the command line and a façade over the members:
-//! [`bounds`] holds the calculators, [`experiments`] the published tables, [`figures`] the pictures.
+//! [`bounds`] holds the calculators, [`experiments`] the data sets and the published tables, [`figures`] the pictures.
 //!
 //! ```
 //! use dpbounds::bounds::max_information::{FailureLevel, gaussian};

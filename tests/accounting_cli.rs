@@ -209,7 +209,7 @@ fn the_lambda_table_names_the_best_and_csv_has_the_columns() {
     let sharp = "calibrate --n 100 --batch 10 --steps 4 --epsilon 4 --delta 1e-4 --lambda 0,0.5 \
                  --method l2td --budget 0";
     let table = ask(sharp);
-    assert!(table.contains("coarse: the finer search did not start within --budget 0"), "{table}");
+    assert!(table.contains("coarse: a finer grid did not fit into --budget 0"), "{table}");
     let last = table.lines().last().unwrap();
     assert!(last.contains("at lambda = 0.5") && last.contains("below 1 is a gain"), "{last}");
 }

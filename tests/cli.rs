@@ -331,6 +331,8 @@ fn every_help_page_has_two_examples_that_run() {
         "calibrate",
         "account",
         "audit closed-form",
+        "data list",
+        "data prepare",
         "eval",
         "figure",
         "reproduce",

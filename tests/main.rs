@@ -4,6 +4,7 @@
 
 mod accounting_cli;
 mod cli;
+mod data_cli;
 mod eval;
 mod negative_controls;
 mod oracles;

@@ -7,7 +7,7 @@ use dpbounds_bounds::privacy::{Order, Pair};
 use dpbounds_bounds::special::normal_cdf;
 use serde_json::Value;
 
-const CRUDE: Resolution = Resolution { spacing: 1.0, damping_ratio: 2.0 };
+const CRUDE: Resolution = Resolution { spacing: 1.0, damping_ratio: 2.0, smoothing: 0.15 };
 
 fn oracle(kind: &str) -> Vec<Value> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/oracles/privacy_correlated.json");
@@ -123,7 +123,7 @@ fn exact(pair: &Pair, epsilon: f64) -> [f64; 2] {
 
 #[test]
 fn bounds_the_exact_values_and_is_close_when_fine() {
-    let fine = Resolution { spacing: 0.06, damping_ratio: 0.1 };
+    let fine = Resolution { spacing: 0.06, damping_ratio: 0.1, smoothing: 0.15 };
     for case in oracle("delta_exact") {
         let (pair, epsilon) = (pair_of(&case), number(&case, "eps"));
         let tolerance = number(&case, "tol") + 1e-12;
@@ -146,8 +146,11 @@ fn is_not_above_the_recursion_with_a_grid_for_the_ratio() {
     for (kind, repulsion) in kinds {
         for case in oracle(kind) {
             let (pair, epsilon) = (pair_of(&case), number(&case, "eps"));
-            let resolution =
-                Resolution { spacing: number(&case, "h_c_over_kappa"), damping_ratio: 0.2 };
+            let resolution = Resolution {
+                spacing: number(&case, "h_c_over_kappa"),
+                damping_ratio: 0.2,
+                smoothing: 0.15,
+            };
             let bound = delta(&pair, Order::Forward, epsilon, repulsion, resolution).unwrap();
             assert!(bound <= 1.05 * number(&case, "delta_upper"), "{bound} {case}");
             if let Some(truth) = case["delta_exact"].as_f64() {
@@ -163,7 +166,7 @@ fn certifies_the_cells_of_the_documentation() {
     assert!(kept(&pair, Order::Forward, 1.0, Resolution::FINE) <= 1e-5);
     assert!(kept(&pair, Order::Reverse, 1.0, Resolution::FINE) <= 2e-6);
     let pair = Pair::new(0.01, 0.8, 0.5, 1000).unwrap();
-    let crude = Resolution { spacing: 0.3, damping_ratio: 0.5 };
+    let crude = Resolution { spacing: 0.3, damping_ratio: 0.5, smoothing: 0.15 };
     let (forward, reverse) =
         (kept(&pair, Order::Forward, 8.0, crude), kept(&pair, Order::Reverse, 8.0, crude));
     assert!(forward < 1e-5 && reverse < 1e-12, "{forward} {reverse}");
@@ -178,7 +181,8 @@ fn never_below_quadrature_for_random_short_runs() {
         let noise = draws.logarithmic(0.3, 8.0);
         let pair = Pair::new(draws.logarithmic(0.005, 0.95), noise, lambda, steps).unwrap();
         let epsilon = draws.one_of(&[-2.0, -0.3, 0.0, 0.1, 0.7, 2.0, 5.0]);
-        let resolution = draws.one_of(&[CRUDE, Resolution { spacing: 0.4, damping_ratio: 0.8 }]);
+        let resolution = draws
+            .one_of(&[CRUDE, Resolution { spacing: 0.4, damping_ratio: 0.8, smoothing: 0.15 }]);
         let [forward, reverse] = exact(&pair, epsilon);
         for (order, truth) in [(Order::Forward, forward), (Order::Reverse, reverse)] {
             let bound = kept(&pair, order, epsilon, resolution);
@@ -206,8 +210,12 @@ fn long_runs_stay_above_the_linear_test_and_grow_with_the_length() {
             let mut shorter = 0.0;
             for steps in [600, 5_000, 100_000, 1_000_000] {
                 let pair = Pair::new(rate, noise, lambda, steps).unwrap();
-                let bound =
-                    kept(&pair, order, epsilon, Resolution { spacing: 0.5, damping_ratio: 0.8 });
+                let bound = kept(
+                    &pair,
+                    order,
+                    epsilon,
+                    Resolution { spacing: 0.5, damping_ratio: 0.8, smoothing: 0.15 },
+                );
                 let least = linear_test::delta(&pair, epsilon, order);
                 assert!(bound >= least, "{pair:?} {order:?} {bound} {least}");
                 assert!(bound >= shorter * (1.0 - 1e-3), "{pair:?} {order:?} {bound} {shorter}");
@@ -227,7 +235,7 @@ fn reduces_to_the_loss_distribution_without_correlation() {
         }
         let steps = case["T"].as_u64().unwrap();
         let pair = Pair::new(number(&case, "r"), number(&case, "kappa"), 0.0, steps).unwrap();
-        let fine = Resolution { spacing: 0.06, damping_ratio: 1.0 };
+        let fine = Resolution { spacing: 0.06, damping_ratio: 1.0, smoothing: 0.15 };
         let bounds = Order::ALL.map(|order| kept(&pair, order, number(&case, "eps"), fine));
         let larger = bounds[0].max(bounds[1]);
         assert!(larger >= optimistic && larger <= 1.25 * pessimistic, "{larger} {case}");
@@ -236,7 +244,7 @@ fn reduces_to_the_loss_distribution_without_correlation() {
 
 #[test]
 fn moves_the_right_way_with_every_parameter() {
-    let resolution = Resolution { spacing: 0.4, damping_ratio: 0.6 };
+    let resolution = Resolution { spacing: 0.4, damping_ratio: 0.6, smoothing: 0.15 };
     let at = |rate: f64, noise: f64, steps: u64, order: Order, epsilon: f64| {
         kept(&Pair::new(rate, noise, 0.6, steps).unwrap(), order, epsilon, resolution)
     };
@@ -284,10 +292,10 @@ fn extreme_inputs_give_a_probability() {
     assert!(vacuous < 40, "{vacuous}");
     let pair = Pair::new(0.1, 1.0, 0.5, 10).unwrap();
     for tiny in [1e-7, 1e-300] {
-        let resolution = Resolution { spacing: tiny, damping_ratio: tiny };
+        let resolution = Resolution { spacing: tiny, damping_ratio: tiny, smoothing: 0.15 };
         assert_eq!(kept(&pair, Order::Forward, 1.0, resolution), 1.0);
     }
-    let nothing = Resolution { spacing: 0.0, damping_ratio: 0.1 };
+    let nothing = Resolution { spacing: 0.0, damping_ratio: 0.1, smoothing: 0.15 };
     assert!(delta(&pair, Order::Forward, 1.0, Repulsion::Kept, nothing).is_err());
     assert!(delta(&pair, Order::Reverse, 1.0, Repulsion::Dropped, CRUDE).is_err());
     assert!(delta(&pair, Order::Forward, f64::NAN, Repulsion::Kept, CRUDE).is_err());

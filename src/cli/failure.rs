@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dpbounds_bounds::BoundError;
+use dpbounds_experiments::data::DataError;
 use dpbounds_figures::FigureError;
 use thiserror::Error;
 
@@ -38,6 +39,9 @@ pub enum Failure {
         /// What is wrong and what is expected.
         problem: String,
     },
+    /// Data could not be read, drawn or prepared.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// A picture could not be drawn.
     #[error(transparent)]
     Figure(#[from] FigureError),

@@ -5,6 +5,7 @@ mod audit;
 mod bound;
 mod calibrate;
 mod completions;
+mod data;
 mod eval;
 mod failure;
 mod figure;
@@ -55,6 +56,9 @@ enum Command {
     /// Audit a claimed noise: certified, violated with a witness, or undecided
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// List the data sets, or prepare one for training
+    #[command(subcommand)]
+    Data(data::DataCommand),
     /// Answer JSON Lines queries from a file or standard input, or list the catalogue
     Eval(eval::Eval),
     /// Draw a figure, or list the figures
@@ -78,6 +82,7 @@ impl Cli {
             Command::Calibrate(command) => command.run(),
             Command::Account(command) => command.run(),
             Command::Audit(command) => command.run(),
+            Command::Data(command) => command.run(),
             Command::Eval(command) => command.run(),
             Command::Figure(command) => command.run(),
             Command::Reproduce(command) => command.run(),

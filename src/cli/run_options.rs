@@ -272,9 +272,9 @@ pub fn answers(
             inputs.extend(run.words());
             let mut answer = Answer::new(inputs, question(point, &effort.effort(&stage)?)?);
             effort.explain(&mut answer, run);
-            if is_noise_by_transfer(&answer.bound) && !fine.load(Ordering::Relaxed) {
+            if is_by_transfer(&answer.bound) && !fine.load(Ordering::Relaxed) {
                 answer.notes.push(format!(
-                    "coarse: the finer search did not start within --budget {}; more time may find less noise",
+                    "coarse: a finer grid did not fit into --budget {}; more time may prove one to two percent more",
                     effort.pace.budget
                 ));
             }
@@ -284,8 +284,8 @@ pub fn answers(
 }
 
 /// The stage that the budget may leave out.
-const FINE: &str = "l2td, fine";
+const FINE: &str = "fine grid";
 
-fn is_noise_by_transfer(bound: &Bound) -> bool {
-    bound.quantity == "kappa" && bound.value.is_some() && bound.source.statement.contains("L2TD")
+fn is_by_transfer(bound: &Bound) -> bool {
+    bound.value.is_some() && bound.source.statement.contains("L2TD")
 }

@@ -159,7 +159,8 @@ fn transfer(a: &Arguments<'_>, repulsion: Repulsion, statement: &'static str) ->
         });
     }
     let epsilon = domain::non_negative("epsilon", a.number("epsilon")?)?;
-    let mut resolution = Resolution::FINE;
+    // Short runs with many overlaps are asked for here: they need finer dampings than long ones.
+    let mut resolution = Resolution { damping_ratio: 0.2, ..Resolution::FINEST };
     if let Some(spacing) = a.optional_number("spacing")? {
         if !(0.05..=1.0).contains(&spacing) {
             return Err(BoundError::OutOfRange {

@@ -1,10 +1,12 @@
 //! What a run spends: ε at δ, or δ at ε, as a bracket.
 
+use std::time::Instant;
+
 use super::closed_form::KAPPA;
 use super::correlated::monte_carlo;
 use super::correlated::transfer::Resolution;
 use super::pld::{self, OneStep};
-use super::rung::{self, Rung};
+use super::rung::{self, GRIDS, Rung};
 use super::{Bracket, Effort, Method, Pair, Plan, Profile, Route, lower, rdp, route};
 use crate::domain;
 use crate::error::{BoundError, Result};
@@ -183,20 +185,46 @@ fn answer(
         }
         Method::L3 => monte_carlo(plan, route, kappa, question, effort),
         _ => {
-            // Beside L2TD the value of L2T is for comparison.
-            let resolution = match (effort.method, method) {
-                (Method::Auto, Method::L2t) => Resolution::COARSE,
-                _ => Resolution::FINE,
-            };
-            let rung = Rung::new(method, plan, route, resolution)?;
-            let value = match question {
-                Question::DeltaAt { epsilon } => rung.profile(kappa, epsilon)?(epsilon),
-                Question::EpsilonAt { delta } => epsilon_at(&rung, plan, route, kappa, delta)?,
-            };
+            let (rung, value) = on_finer_grids(plan, route, kappa, question, method, effort)?;
             let exact = matches!(route, Route::Gaussian { .. });
             finish(quantity, exact.then_some(value * (1.0 - 1e-9)), value, rung.source())
         }
     }
+}
+
+/// The best value of a rung on finer and finer grids, while time is left.
+fn on_finer_grids(
+    plan: &Plan,
+    route: Route,
+    kappa: f64,
+    question: Question,
+    method: Method,
+    effort: &Effort<'_>,
+) -> Result<(Rung, f64)> {
+    let grids = match (effort.method, method) {
+        // Beside L2TD the value of L2T is for comparison.
+        (Method::Auto, Method::L2t) => &GRIDS[..1],
+        (_, Method::L2t | Method::L2td) => &GRIDS[..],
+        _ => &GRIDS[..1],
+    };
+    let start = Instant::now();
+    let mut best = f64::INFINITY;
+    let mut rung = Rung::new(method, plan, route, Resolution::COARSE)?;
+    for &(resolution, name) in grids {
+        let begun = Instant::now();
+        (effort.progress)(name);
+        rung = rung.with_resolution(resolution);
+        let value = match question {
+            Question::DeltaAt { epsilon } => rung.profile(kappa, epsilon)?(epsilon),
+            Question::EpsilonAt { delta } => epsilon_at(&rung, plan, route, kappa, delta)?,
+        };
+        best = best.min(value);
+        // A finer grid takes up to five times as long as the one before.
+        if start.elapsed() + 5 * begun.elapsed() > effort.budget {
+            break;
+        }
+    }
+    Ok((rung, best))
 }
 
 fn finish(quantity: Quantity, lower: Option<f64>, upper: f64, source: Source) -> Result<Bound> {

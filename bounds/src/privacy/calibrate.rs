@@ -8,7 +8,7 @@ use super::correlated::ladder::linear_test;
 use super::correlated::monte_carlo;
 use super::correlated::transfer::Resolution;
 use super::gaussian::largest_mu;
-use super::rung::{self, Rung};
+use super::rung::{self, GRIDS, Rung};
 use super::{
     Effort, Method, Pair, Plan, Question, Relation, Route, Sampler, Target, account, closed_form,
     lower, participation_norm, pld, route,
@@ -21,9 +21,8 @@ use crate::warrant::{Bound, Check, Comparison, Source, Warrant};
 /// Relative width at which a calibration stops, on the safe side.
 const TOLERANCE: f64 = 3e-4;
 const LARGEST_KAPPA: f64 = 1e12;
-/// Grids after the coarse one, and about how much less noise than on the grid before they prove.
-const FINER: [(Resolution, &str, f64); 2] =
-    [(Resolution::FINE, "l2td, fine", 0.985), (Resolution::FINEST, "l2td, finest", 0.996)];
+/// About the share of the noise that a finer grid proves, for the grids after the coarse one.
+const FINER: [f64; 2] = [0.985, 0.996];
 
 /// `κ` from (ε, δ): the smallest proven value first, the others as alternatives.
 ///
@@ -189,17 +188,12 @@ impl Search<'_> {
             Method::Pld => self.by_loss_distribution(),
             Method::Rdp => self.by_renyi(),
             Method::L3 => self.by_monte_carlo(),
-            Method::L2td if !matches!(self.route, Route::Gaussian { .. }) => {
-                self.by_transfer(smallest)
+            Method::L2t | Method::L2td if !matches!(self.route, Route::Gaussian { .. }) => {
+                self.by_transfer(method, smallest)
             }
             _ if matches!(self.route, Route::Gaussian { .. }) => self.exactly(),
             _ => {
-                // Beside L2TD the value of L2T is for comparison.
-                let resolution = match self.effort.method {
-                    Method::Auto => Resolution::COARSE,
-                    _ => Resolution::FINE,
-                };
-                let rung = Rung::new(method, self.plan, self.route, resolution)?;
+                let rung = Rung::new(method, self.plan, self.route, Resolution::FINE)?;
                 self.by_rung(&rung, self.first_guess(smallest)?)
             }
         }
@@ -261,8 +255,8 @@ impl Search<'_> {
     }
 
     /// A coarse search, then finer ones from its result while time is left.
-    fn by_transfer(&self, sufficient: f64) -> Result<Bound> {
-        let rung = Rung::new(Method::L2td, self.plan, self.route, Resolution::COARSE)?;
+    fn by_transfer(&self, method: Method, sufficient: f64) -> Result<Bound> {
+        let mut rung = Rung::new(method, self.plan, self.route, Resolution::COARSE)?;
         let refuted = self.refuted;
         let guess = if sufficient.is_finite() && refuted > 0.0 {
             (0.9 * sufficient).min(1.2 * refuted)
@@ -274,16 +268,19 @@ impl Search<'_> {
             let reason = format!("method {} proves nothing here at any noise", rung.method);
             return Ok(Bound::refused(KAPPA, rung.source(), reason));
         };
-        for (resolution, name, shift) in FINER {
+        // Beside L2TD the value of L2T is for comparison.
+        let compared = (self.effort.method, method) == (Method::Auto, Method::L2t);
+        let finer = if compared { &[][..] } else { &GRIDS[1..] };
+        for (&(resolution, name), shift) in finer.iter().zip(FINER) {
             // A finer search takes up to three times as long as the one before.
             if self.start.elapsed() + 3 * begun.elapsed() > self.effort.budget {
                 break;
             }
             (self.effort.progress)(name);
             begun = Instant::now();
-            let finer = Rung::new(Method::L2td, self.plan, self.route, resolution)?;
+            rung = rung.with_resolution(resolution);
             let start = Start { guess: shift * best.argument, slope: best.slope };
-            match self.root(&finer, start, TOLERANCE)? {
+            match self.root(&rung, start, TOLERANCE)? {
                 Some(root) if root.argument <= best.argument => best = root,
                 _ => break,
             }
@@ -348,7 +345,7 @@ impl Search<'_> {
             let pair = make(kappa)?;
             Ok(monte_carlo::forward_pilot(&pair, epsilon, &pilot, &|_| true)?.value)
         };
-        let guess = self.by_transfer(f64::INFINITY)?.value.unwrap_or(1.0);
+        let guess = self.by_transfer(Method::L2td, f64::INFINITY)?.value.unwrap_or(1.0);
         let Some(root) = decreasing_crossing(value, delta, Start::at(guess), LARGEST_KAPPA, 3e-3)?
         else {
             return Ok(Bound::refused(KAPPA, super::account::L3, "the pilot found no noise"));

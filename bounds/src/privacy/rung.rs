@@ -11,10 +11,17 @@ use crate::warrant::Source;
 /// δ as a function of ε, at one noise.
 pub(super) type Profile<'a> = Box<dyn Fn(f64) -> f64 + 'a>;
 
+/// Grids of the transfer bounds, coarse first, with the names of their stages.
+pub(super) const GRIDS: [(Resolution, &str); 3] = [
+    (Resolution::COARSE, "coarse grid"),
+    (Resolution::FINE, "fine grid"),
+    (Resolution::FINEST, "finest grid"),
+];
+
 /// Grids for the order that rarely decides, crude first; strong correlation needs the second.
 const CRUDE: [Resolution; 2] = [
-    Resolution { spacing: 0.5, damping_ratio: 0.8 },
-    Resolution { spacing: 0.35, damping_ratio: 0.2 },
+    Resolution { spacing: 0.5, damping_ratio: 0.8, smoothing: 0.2 },
+    Resolution { spacing: 0.35, damping_ratio: 0.2, smoothing: 0.2 },
 ];
 
 /// A method that applies to a run, with what does not depend on the noise prepared.
@@ -52,6 +59,10 @@ impl Rung {
             _ => Some(Mixture::new(rate, lambda, steps)?),
         };
         Ok(Self { method, rate, lambda, steps, route, mixture, resolution })
+    }
+
+    pub(super) fn with_resolution(self, resolution: Resolution) -> Self {
+        Self { resolution, ..self }
     }
 
     /// Whether a profile prepared for one ε is as good at every other.

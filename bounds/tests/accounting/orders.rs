@@ -2,7 +2,8 @@
 
 use dpbounds_bounds::privacy::pld::{self, OneStep};
 use dpbounds_bounds::privacy::{
-    Effort, Method, Plan, Question, Relation, Sampler, Target, Verdict, Witness, audit, calibrate,
+    Effort, Method, Plan, Question, Relation, Sampler, Target, Verdict, Witness, account, audit,
+    calibrate,
 };
 use dpbounds_bounds::special::normal_cdf;
 
@@ -124,7 +125,9 @@ fn the_transfer_bound_of_independent_steps_is_next_to_the_loss_distribution() {
         let run = plan(n, batch, steps, 0.0, (Sampler::Poisson, Relation::AddRemove));
         let (kappa, epsilon) = (draws.log_between(0.7, 3.0), draws.log_between(0.2, 2.0));
         let exact = delta(&run, kappa, epsilon, Method::Pld);
-        let (_, transfer) = delta(&run, kappa, epsilon, Method::L2td);
+        let finest = Effort { method: Method::L2td, ..Effort::default() };
+        let bound = account(&run, kappa, Question::DeltaAt { epsilon }, &finest).unwrap();
+        let transfer = bound.upper.unwrap();
         let context = format!("{run:?} {kappa} {epsilon}: {exact:?} {transfer}");
         assert!(transfer >= exact.0, "{context}");
         assert!(transfer <= 1.08 * exact.1 + 1e-9, "{context}");
@@ -177,11 +180,11 @@ fn one_step_of_every_witness_in_closed_form() {
                 continue;
             }
             let target = Target { epsilon, delta: exact };
-            let found = audit(&run, kappa * 1.0001, target, &Effort::default()).unwrap();
+            let found = audit(&run, kappa * 1.0001, target, &effort(Method::Auto)).unwrap();
             assert!(found.delta_lower <= exact, "{context} {found:?}");
             assert!(found.epsilon_lower <= epsilon, "{context} {found:?}");
             assert!(found.verdict != Verdict::Violated, "{context} {found:?}");
-            let found = audit(&run, kappa * 0.97, target, &Effort::default()).unwrap();
+            let found = audit(&run, kappa * 0.97, target, &effort(Method::Auto)).unwrap();
             assert!(found.verdict == Verdict::Violated, "{context} {found:?}");
         }
     }

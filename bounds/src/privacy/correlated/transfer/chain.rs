@@ -46,6 +46,8 @@ pub(super) struct Chain {
     pub(super) positions: Positions,
     pub(super) damping: Damping,
     pub(super) phases: Vec<Phase>,
+    /// Of the resolution, for the inversion.
+    pub(super) smoothing: f64,
 }
 
 impl Chain {
@@ -87,7 +89,9 @@ impl Chain {
         } else {
             Damping::kept(order, lambda, increment, resolution.damping_ratio)
         };
-        let mut chain = Self { pair: *pair, order, positions, damping, phases: Vec::new() };
+        let smoothing = resolution.smoothing;
+        let mut chain =
+            Self { pair: *pair, order, positions, damping, phases: Vec::new(), smoothing };
         chain.phases = chain.build_phases();
         Some(chain)
     }

@@ -13,8 +13,6 @@ use crate::domain;
 use crate::error::Result;
 use crate::privacy::{Order, Pair};
 
-/// Standard deviation of the smoothing multiplier times `1 + a*`, `a*` the Chernoff exponent.
-const SMOOTHING: f64 = 0.15;
 /// The smoothing weight `e^{−s²ω²/2}` is followed down to `e^{−CUT²/2}`.
 const CUT: f64 = 6.0;
 /// Logarithm of the share of δ that the aliases may add, about.
@@ -154,9 +152,11 @@ impl Transfer {
 fn checked(resolution: Resolution) -> Result<Resolution> {
     domain::positive("spacing", resolution.spacing)?;
     domain::positive("damping_ratio", resolution.damping_ratio)?;
+    domain::positive("smoothing", resolution.smoothing)?;
     Ok(Resolution {
         spacing: resolution.spacing.min(1.0),
         damping_ratio: resolution.damping_ratio.min(2.0),
+        smoothing: resolution.smoothing.clamp(0.01, 0.5),
     })
 }
 
@@ -182,10 +182,11 @@ impl Line {
         if mass.total - around.exp() >= 1.0 || mass.overflow >= 1.0 {
             return None;
         }
-        let (best, line, period) = inversion_line(candidates(chain, shift, scale))?;
-        let smoothing = SMOOTHING / (1.0 + best.exponent);
+        let relative = chain.smoothing;
+        let (best, line, period) = inversion_line(candidates(chain, shift, scale), relative)?;
+        let smoothing = relative / (1.0 + best.exponent);
         let spacing = 2.0 * PI / period;
-        let count = frequencies(&best, period);
+        let count = frequencies(&best, period, relative);
         if count * chain.work() > LARGEST_WORK {
             return None;
         }
@@ -251,14 +252,17 @@ fn moment_exponent(order: Order, a: f64) -> f64 {
 }
 
 /// How many frequencies `2πj/R` lie below the cut of the smoothing.
-fn frequencies(best: &Candidate, period: f64) -> f64 {
-    (CUT * (1.0 + best.exponent) / SMOOTHING * period / (2.0 * PI)).ceil()
+fn frequencies(best: &Candidate, period: f64, smoothing: f64) -> f64 {
+    (CUT * (1.0 + best.exponent) / smoothing * period / (2.0 * PI)).ceil()
 }
 
 /// The exponent with the smallest Chernoff bound, the line of the inversion, and its period: the line
 /// with the shortest period among those whose own bound is not much larger. A best exponent without
 /// any such line, as at the end of the range of doubles, gives way to the next best.
-fn inversion_line(candidates: Vec<Candidate>) -> Option<(Candidate, Candidate, f64)> {
+fn inversion_line(
+    candidates: Vec<Candidate>,
+    smoothing: f64,
+) -> Option<(Candidate, Candidate, f64)> {
     let mut by_bound = candidates.clone();
     by_bound.sort_by(|a, b| a.log_bound.total_cmp(&b.log_bound));
     by_bound.into_iter().find_map(|best| {
@@ -268,7 +272,7 @@ fn inversion_line(candidates: Vec<Candidate>) -> Option<(Candidate, Candidate, f
             .iter()
             .filter(|line| line.log_bound <= resolved + LINE_ABOVE)
             .filter_map(|line| Some((best, *line, alias_free_period(&candidates, line, limit)?)))
-            .filter(|(best, _, period)| frequencies(best, *period) <= MOST_FREQUENCIES)
+            .filter(|(best, _, period)| frequencies(best, *period, smoothing) <= MOST_FREQUENCIES)
             .min_by(|a, b| a.2.total_cmp(&b.2))
     })
 }

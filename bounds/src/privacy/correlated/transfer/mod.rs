@@ -40,15 +40,18 @@ pub struct Resolution {
     pub spacing: f64,
     /// Logarithmic spacing of the dampings, about, in (0, 2].
     pub damping_ratio: f64,
+    /// Standard deviation, times the Chernoff exponent plus one, of the log-normal multiplier that
+    /// shortens the inversion, in (0, 0.5]. It adds about half its square to `log δ`.
+    pub smoothing: f64,
 }
 
 impl Resolution {
     /// For searches: about one to two percent above [`Self::FINE`] in κ.
-    pub const COARSE: Self = Self { spacing: 0.25, damping_ratio: 0.8 };
+    pub const COARSE: Self = Self { spacing: 0.25, damping_ratio: 0.8, smoothing: 0.2 };
     /// For answers.
-    pub const FINE: Self = Self { spacing: 0.12, damping_ratio: 0.4 };
+    pub const FINE: Self = Self { spacing: 0.12, damping_ratio: 0.4, smoothing: 0.15 };
     /// For the last three tenths of a percent in κ; costs twice as much as [`Self::FINE`].
-    pub const FINEST: Self = Self { spacing: 0.08, damping_ratio: 0.4 };
+    pub const FINEST: Self = Self { spacing: 0.08, damping_ratio: 0.4, smoothing: 0.1 };
 }
 
 /// An upper bound on `H_{e^ε}` of the pair in the given order; 1 where the bound is vacuous.

@@ -4,7 +4,7 @@ use super::super::{Repulsion, Resolution};
 use super::*;
 use crate::privacy::{Order, Pair};
 
-const CRUDE: Resolution = Resolution { spacing: 0.5, damping_ratio: 0.8 };
+const CRUDE: Resolution = Resolution { spacing: 0.5, damping_ratio: 0.8, smoothing: 0.2 };
 
 fn chain(order: Order, lambda: f64) -> Chain {
     let pair = Pair::new(0.02, 4.0, lambda, 3_000).unwrap();

@@ -1,0 +1,325 @@
+//! `dpbounds data`.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use dpbounds_experiments::data::{
+    Availability, Classes, Dataset, Domain, Header, Request, Scale, entries, prepare, sha256,
+};
+
+use super::{Failure, OutputOptions, numbers};
+use crate::output::{Cell, Format, Records, provenance, write_bytes, write_records, write_text};
+
+/// List the data sets, or prepare one for training.
+#[derive(Debug, Subcommand)]
+pub enum DataCommand {
+    /// The sets that have a name: size, classes, source, licence, and how to get them
+    List(List),
+    /// Choose two classes, scale the inputs, check them and write them as CSV
+    Prepare(Box<Prepare>),
+}
+
+impl DataCommand {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        match self {
+            Self::List(options) => options.run(),
+            Self::Prepare(options) => options.run(),
+        }
+    }
+}
+
+/// List the data sets.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dpbounds data list
+  dpbounds data list --format json")]
+pub struct List {
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+impl List {
+    fn run(&self) -> Result<(), Failure> {
+        let columns = [
+            "name",
+            "n",
+            "d",
+            "classes",
+            "available",
+            "how to get it",
+            "summary",
+            "source",
+            "licence",
+        ];
+        let mut records = Records::new("data", &columns).with_details(&["summary"]);
+        #[allow(clippy::cast_precision_loss)] // sizes of data sets
+        let number = |size: Option<u64>| Cell::from(size.map(|size| size as f64));
+        for entry in entries() {
+            let (available, how) = match entry.availability() {
+                Availability::Ready if entry.is_synthetic() => (true, entry.example),
+                Availability::Ready => (true, "inside the program"),
+                Availability::Installed => (true, "installed"),
+                Availability::Missing { remedy } => (false, remedy),
+            };
+            records.push(vec![
+                entry.name.into(),
+                number(entry.records),
+                number(entry.dimension.map(|dimension| dimension as u64)),
+                entry.classes.join(", ").into(),
+                available.into(),
+                how.into(),
+                entry.summary.into(),
+                entry.origin.into(),
+                entry.licence.into(),
+            ]);
+        }
+        write_records(&records, &self.output)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScaleWord {
+    /// Divide by the radius: --radius, or the largest norm in the data
+    Ball,
+    /// Map every column to [-1, 1]: --range, known pixel range, or its least and largest value
+    Cube,
+    /// Refuse values outside [-1, 1]
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum HeaderWord {
+    /// The first row is a header if no feature in it is a number, or a field is `label`
+    Auto,
+    /// The first row is a header
+    Yes,
+    /// There is none
+    No,
+}
+
+/// Prepare a data set.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+NAME is a name of `dpbounds data list`, a family with parameters (atoms:FILE.csv for atoms of your
+own), a CSV file, or an IDX file of images with --labels; files may be compressed with gzip. The first class gets label -1, the
+second +1. The CSV that is written has the features, `label`, and `multiplicity` for atoms; such
+a file can be read again. Without --output the set is only checked and described.
+
+A radius or range that is read off the data depends on them: what is trained on the result is
+then not private. Give --radius or --range where they are known beforehand.
+
+Examples:
+  dpbounds data prepare digits --classes 3,8
+  dpbounds data prepare wine --classes class_0,class_1+class_2 --scale ball --format json
+  dpbounds data prepare margin:n=500,d=3,gamma=0.2,domain=ball --seed 7
+  dpbounds data prepare breast-cancer --output breast-cancer.csv
+  dpbounds data prepare my.csv --label diagnosis --classes B,M --range 0:200 --scale cube \\
+      --output prepared.csv")]
+pub struct Prepare {
+    /// Name, family with parameters, or file
+    name: String,
+    /// Classes of label -1 and +1: A,B or groups A+B,C+D
+    #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
+    classes: Option<Classes>,
+    /// How inputs are scaled; default cube for named sets and images, else none
+    #[arg(long, value_enum)]
+    scale: Option<ScaleWord>,
+    /// Known radius for --scale ball, > 0
+    #[arg(long, value_name = "R", value_parser = numbers::number, allow_hyphen_values = true)]
+    radius: Option<f64>,
+    /// Known range for --scale cube: one for all features, or one each separated by commas
+    #[arg(
+        long = "range",
+        value_name = "LOW:HIGH",
+        value_delimiter = ',',
+        value_parser = range,
+        allow_hyphen_values = true
+    )]
+    ranges: Vec<(f64, f64)>,
+    /// CSV: column of the classes, by name or number from 1; default `label`, else the last
+    #[arg(long, value_name = "COLUMN")]
+    label: Option<String>,
+    /// CSV: columns to leave out, by name or number from 1
+    #[arg(long, value_name = "COLUMN,..", value_delimiter = ',')]
+    drop: Vec<String>,
+    /// CSV: whether the first row names the columns
+    #[arg(long, value_enum, default_value_t = HeaderWord::Auto)]
+    header: HeaderWord,
+    /// CSV: what separates columns, a character or `tab`; default a comma
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    delimiter: Option<char>,
+    /// IDX: file of the labels
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Seed of a synthetic family
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Draw a fresh sample of a family, or take the published test part
+    #[arg(long)]
+    held_out: bool,
+    /// Output format of the description
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Write the prepared data to this file, as CSV
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+fn range(text: &str) -> Result<(f64, f64), String> {
+    match text.split_once(':') {
+        Some((low, high)) => Ok((numbers::number(low)?, numbers::number(high)?)),
+        None => Err("a range is LOW:HIGH, for example 0:16".into()),
+    }
+}
+
+fn delimiter(text: &str) -> Result<char, String> {
+    let mut characters = text.chars();
+    match (text, characters.next(), characters.next()) {
+        ("tab" | "\\t", ..) => Ok('\t'),
+        (_, Some(one), None) => Ok(one),
+        _ => Err("give one character such as ; or the word tab".into()),
+    }
+}
+
+impl Prepare {
+    fn run(self) -> Result<(), Failure> {
+        let request = Request {
+            name: self.name,
+            classes: self.classes,
+            scale: self.scale.map(|scale| match scale {
+                ScaleWord::Ball => Scale::Ball,
+                ScaleWord::Cube => Scale::Cube,
+                ScaleWord::None => Scale::None,
+            }),
+            radius: self.radius,
+            ranges: self.ranges,
+            label: self.label,
+            drop: self.drop,
+            header: match self.header {
+                HeaderWord::Auto => Header::Auto,
+                HeaderWord::Yes => Header::Yes,
+                HeaderWord::No => Header::No,
+            },
+            delimiter: self.delimiter,
+            labels: self.labels,
+            seed: self.seed,
+            held_out: self.held_out,
+        };
+        let data = prepare(&request)?;
+        let file = match self.output {
+            None => None,
+            Some(path) => {
+                let bytes = file_bytes(&data, request.seed)?;
+                write_bytes(&bytes, Some(&path))?;
+                Some((path, sha256(&bytes)))
+            }
+        };
+        let options = OutputOptions { format: self.format, output: None };
+        if self.format == Format::Table {
+            return write_text(in_lines(&data, file.as_ref()), &options);
+        }
+        if data.scaled_by_data {
+            anstream::eprintln!("note: {NOT_PRIVATE}");
+        }
+        write_records(&as_records(&data, file.as_ref()), &options)
+    }
+}
+
+const NOT_PRIVATE: &str = "the scaling was read off the data, so training on them is not private; \
+                           give --range or --radius if they are known beforehand";
+
+/// The file: where it comes from, then the data.
+fn file_bytes(data: &Dataset, seed: u64) -> Result<Vec<u8>, Failure> {
+    let [negative, positive] = &data.classes;
+    let head = [
+        provenance(),
+        format!("{}: {}; seed {seed}", data.name, data.description),
+        format!("label -1: {negative}; label 1: {positive}"),
+    ];
+    let mut bytes = Vec::new();
+    for line in head {
+        // A line end in a name must not end the comment.
+        let line = line.replace(char::is_control, " ");
+        bytes.extend_from_slice(format!("# {line}\n").as_bytes());
+    }
+    data.write_csv(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn domain(data: &Dataset) -> &'static str {
+    match data.domain {
+        Domain::Cube => "cube",
+        Domain::Ball => "ball",
+    }
+}
+
+fn in_lines(data: &Dataset, file: Option<&(PathBuf, String)>) -> String {
+    let ([negative, positive], counts) = (&data.classes, data.class_counts());
+    let mut text = format!("{}: {}\n", data.name, data.description);
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "  {name:<12}{value}");
+    };
+    line("records n", data.records().to_string());
+    if data.multiplicities.is_some() {
+        line("atoms", data.rows().to_string());
+    }
+    line("features d", data.dimension.to_string());
+    line("label -1", format!("{} ({negative})", counts[0]));
+    line("label +1", format!("{} ({positive})", counts[1]));
+    line("domain", domain(data).to_owned());
+    line("data sha256", data.checksum());
+    if let Some((path, checksum)) = file {
+        line("file sha256", checksum.clone());
+        line("file", path.display().to_string());
+    }
+    if data.scaled_by_data {
+        let _ = writeln!(text, "note: {NOT_PRIVATE}");
+    }
+    text
+}
+
+fn as_records(data: &Dataset, file: Option<&(PathBuf, String)>) -> Records {
+    let columns = [
+        "name",
+        "description",
+        "n",
+        "rows",
+        "d",
+        "negative class",
+        "negative count",
+        "positive class",
+        "positive count",
+        "domain",
+        "scaled by data",
+        "data sha256",
+        "file",
+        "file sha256",
+    ];
+    let ([negative, positive], counts) = (&data.classes, data.class_counts());
+    #[allow(clippy::cast_precision_loss)] // at most 2^53
+    let number = |count: u64| Cell::Number(count as f64);
+    let (path, checksum) = match file {
+        Some((path, checksum)) => (path.display().to_string().into(), checksum.clone().into()),
+        None => (Cell::Empty, Cell::Empty),
+    };
+    let mut records = Records::new("data", &columns);
+    records.push(vec![
+        data.name.as_str().into(),
+        data.description.as_str().into(),
+        number(data.records()),
+        number(data.rows() as u64),
+        number(data.dimension as u64),
+        negative.as_str().into(),
+        number(counts[0]),
+        positive.as_str().into(),
+        number(counts[1]),
+        domain(data).into(),
+        data.scaled_by_data.into(),
+        data.checksum().into(),
+        path,
+        checksum,
+    ]);
+    records
+}
