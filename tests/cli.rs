@@ -333,6 +333,7 @@ fn every_help_page_has_two_examples_that_run() {
         "audit closed-form",
         "data list",
         "data prepare",
+        "margin",
         "eval",
         "figure",
         "reproduce",

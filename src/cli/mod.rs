@@ -12,6 +12,7 @@ mod figure;
 pub mod grid;
 mod lambda_question;
 mod man;
+mod margin;
 pub mod numbers;
 mod progress;
 mod renyi_curve;
@@ -59,6 +60,8 @@ enum Command {
     /// List the data sets, or prepare one for training
     #[command(subcommand)]
     Data(data::DataCommand),
+    /// Find the NTK margin of data at the initial weights of a network, in a proven bracket
+    Margin(margin::MarginCommand),
     /// Answer JSON Lines queries from a file or standard input, or list the catalogue
     Eval(eval::Eval),
     /// Draw a figure, or list the figures
@@ -83,6 +86,7 @@ impl Cli {
             Command::Account(command) => command.run(),
             Command::Audit(command) => command.run(),
             Command::Data(command) => command.run(),
+            Command::Margin(command) => command.run(),
             Command::Eval(command) => command.run(),
             Command::Figure(command) => command.run(),
             Command::Reproduce(command) => command.run(),

@@ -80,7 +80,7 @@ fn one(Answer { inputs, bound, derived, notes }: &Answer) -> String {
     for line in bracket(bound).iter().chain(notes) {
         let _ = writeln!(text, "  {line}");
     }
-    text.push_str(&derivations(derived));
+    text.push_str(&derivations(derived, &bound.quantity));
     text.push_str(&terms(bound));
     text.push_str(&checks(bound));
     text.push_str(&alternatives(bound));
@@ -130,11 +130,13 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn derivations(derived: &[Derived]) -> String {
+fn derivations(derived: &[Derived], quantity: &str) -> String {
     if derived.is_empty() {
         return String::new();
     }
-    let mut table = new_table(&["compared with lambda = 0", "value", ""]);
+    let title =
+        if quantity == "ntk_margin" { "free comparator" } else { "compared with lambda = 0" };
+    let mut table = new_table(&[title, "value", ""]);
     for one in derived {
         let side = if one.side == Side::Upper { "at most" } else { "never below" };
         table.add_row([one.name, &derived_text(one), side]);

@@ -1,7 +1,7 @@
 //! Initial weights from the portable stream.
 
 use super::network::positive_size;
-use super::{Activation, Network, SplineBasis, portable_normals};
+use super::{Activation, Network, SplineBasis, ensure_memory, portable_normals};
 use crate::error::{BoundError, Result, Shown};
 
 /// How the second layer `c` and the initial weights `W_0` are drawn.
@@ -29,7 +29,7 @@ pub enum Initialisation {
 /// Gaussian: arXiv 2605.12648, Section 3. The others: ours.
 ///
 /// # Errors
-/// [`BoundError`] for a size of 0 or an odd width where it has to be even.
+/// [`BoundError`] for a size of 0, more than 2^30 numbers in all, or an odd width where it has to be even.
 ///
 /// # Examples
 /// ```
@@ -50,6 +50,8 @@ pub fn initialise(
     positive_size("inputs", inputs)?;
     positive_size("width", width)?;
     let size = basis.size();
+    ensure_memory("inputs", inputs, size)?;
+    ensure_memory("width", width, size * (1 + inputs))?;
     let mut second_layer = portable_normals(seed, width * size * (1 + inputs));
     let mut weights = second_layer.split_off(width * size);
     if initialisation != Initialisation::Gaussian {

@@ -44,7 +44,8 @@ impl<'a> Linearisation<'a> {
     /// The network at `weights` (`m x dp`, row-major) on `sample`.
     ///
     /// # Errors
-    /// [`BoundError`] for weights of the wrong length or not finite, or a sample of another dimension.
+    /// [`BoundError`] for weights of the wrong length or not finite, a sample of another dimension, or more than 2^30
+    /// numbers in one array.
     pub fn at(network: &'a Network, weights: &[f64], sample: &'a Sample) -> Result<Self> {
         network.ensure_weights(weights)?;
         super::ensure_finite("weights", weights)?;
@@ -58,6 +59,9 @@ impl<'a> Linearisation<'a> {
             });
         }
         let (width, count, rows) = (network.width(), network.feature_count(), sample.len());
+        for size in [rows, count, width] {
+            super::ensure_memory("records", rows, size)?;
+        }
         let mut features = Vec::with_capacity(rows * count);
         for index in 0..rows {
             features.extend(network.features(sample.input(index))?);

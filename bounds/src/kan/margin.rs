@@ -1,7 +1,8 @@
 //! The margin of the gradient features at the initial weights.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
+use super::minimal_norm::{self, Solution};
 use super::{Linearisation, ensure_finite, ensure_length, network::positive_size, number};
 use crate::domain;
 use crate::error::{BoundError, Result, Shown};
@@ -90,10 +91,11 @@ pub fn ntk_margin(linearisation: &Linearisation<'_>, options: MarginOptions) -> 
 /// `min_i (Qβ)_i/sqrt(βᵀQβ) ≤ γ ≤ sqrt(βᵀQβ)`. Rounding is allowed for by `1e-12 max_i Q_ii` in `Qβ` and `βᵀQβ`.
 /// If the lower side is not positive at convergence γ is 0 up to rounding, and `lower` is 0.
 ///
-/// The solver moves weight from the worst supporting vector to the best one with exact line search.
+/// The solver moves weight from the worst supporting vector to the best one with exact line search; from time to time
+/// it minimises over the affine hull of the supporting vectors.
 ///
 /// # Source
-/// Mitchell, Demyanov and Malozemov 1974; pairwise Frank–Wolfe.
+/// Mitchell, Demyanov and Malozemov 1974 (pairwise Frank–Wolfe); Wolfe 1976 for the hull.
 ///
 /// # Errors
 /// [`BoundError`] for a matrix of the wrong size, not finite or not symmetric, a negative diagonal, or options out of
@@ -128,45 +130,13 @@ pub fn margin_of_gram(gram: &[f64], n: usize, options: MarginOptions) -> Result<
             }
         }
     }
-    Ok(solve(&gram, options))
+    Ok(bracket(&gram, minimal_norm::solve(&gram, options)))
 }
 
-/// Products `Qβ` are computed afresh after so many updates.
-const REFRESH: u64 = 1000;
-
-fn solve(gram: &DMatrix<f64>, options: MarginOptions) -> Margin {
+/// Both sides from the weights, whatever they are.
+fn bracket(gram: &DMatrix<f64>, solution: Solution) -> Margin {
+    let Solution { weights, iterations, converged } = solution;
     let noise = RELATIVE_MARGIN * gram.diagonal().max();
-    let (start, _) = gram.diagonal().argmin();
-    let mut weights = DVector::zeros(gram.nrows());
-    weights[start] = 1.0;
-    let mut products: DVector<f64> = gram.column(start).into_owned();
-    let mut iterations = 0;
-    let converged = loop {
-        let (best, least) = products.argmin();
-        let worst =
-            (0..products.len()).filter(|index| weights[*index] > 0.0).fold(best, |worst, index| {
-                if products[index] > products[worst] { index } else { worst }
-            });
-        let square = weights.dot(&products);
-        let gain = products[worst] - least;
-        let narrow = square - least <= options.tolerance * square || gain <= 1e-3 * noise;
-        if narrow || square <= noise || iterations >= options.iterations {
-            break narrow || square <= noise;
-        }
-        iterations += 1;
-        let curve = gram[(best, best)] + gram[(worst, worst)] - 2.0 * gram[(best, worst)];
-        let full = weights[worst];
-        let step = if curve > 0.0 { (gain / curve).min(full) } else { full };
-        weights[best] += step;
-        weights[worst] = if step < full { full - step } else { 0.0 };
-        products.axpy(step, &gram.column(best), 1.0);
-        products.axpy(-step, &gram.column(worst), 1.0);
-        if iterations % REFRESH == 0 {
-            weights /= weights.sum();
-            products = gram * &weights;
-        }
-    };
-    weights /= weights.sum();
     let products = gram * &weights;
     let square = weights.dot(&products).max(0.0) + noise;
     let lower = ((products.min() - noise) / square.sqrt()).max(0.0);

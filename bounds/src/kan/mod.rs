@@ -26,6 +26,7 @@ mod initialisation;
 mod linearisation;
 mod loss;
 mod margin;
+mod minimal_norm;
 mod network;
 mod normals;
 mod polynomial;
@@ -71,6 +72,22 @@ fn ensure_length(
 /// Refuses a slice with a value that is not finite.
 fn ensure_finite(parameter: &'static str, values: &[f64]) -> Result<()> {
     values.iter().try_for_each(|value| crate::domain::finite(parameter, *value).map(drop))
+}
+
+/// Most numbers in one array: 8 GiB.
+const MOST_NUMBERS: usize = 1 << 30;
+
+/// Refuses an array of `rows` times `columns` numbers that no memory holds.
+fn ensure_memory(parameter: &'static str, rows: usize, columns: usize) -> Result<()> {
+    if rows.checked_mul(columns).is_some_and(|count| count <= MOST_NUMBERS) {
+        return Ok(());
+    }
+    Err(BoundError::OutOfRange {
+        parameter,
+        value: Shown(number(rows)),
+        allowed: "arrays of at most 2^30 numbers",
+        remedy: "use a smaller width, basis, input dimension or sample",
+    })
 }
 
 /// A size as a number; sizes of arrays are far below 2^53.

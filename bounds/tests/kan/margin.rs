@@ -66,6 +66,24 @@ fn contradictions_have_margin_zero_and_early_stops_a_valid_bracket() {
 }
 
 #[test]
+fn samples_that_no_weights_separate_have_margin_zero_up_to_rounding() {
+    for (degree, size) in [(1, 2), (3, 4)] {
+        let basis = SplineBasis::new(degree, size, Knots::Clamped).unwrap();
+        let (network, weights) =
+            initialise(basis, Activation::Tanh, 1, 40, Initialisation::Gaussian, 3).unwrap();
+        let draws = portable_normals(8, 160);
+        let inputs = draws[..80].iter().map(|z| z.tanh()).collect();
+        let labels = draws[80..].iter().map(|z| z.signum()).collect();
+        let sample = Sample::new(1, inputs, labels).unwrap();
+        let at = Linearisation::at(&network, &weights, &sample).unwrap();
+        let found = ntk_margin(&at, MarginOptions::default()).unwrap();
+        assert!(found.lower == 0.0 && found.upper < 1e-5 && found.converged, "{found:?}");
+    }
+    let nothing = margin_of_gram(&[0.0; 4], 2, MarginOptions::default()).unwrap();
+    assert_eq!((nothing.lower, nothing.upper), (0.0, 0.0));
+}
+
+#[test]
 fn merging_equal_records_keeps_the_margin() {
     let basis = SplineBasis::new(2, 4, Knots::Clamped).unwrap();
     let (network, weights) =

@@ -144,7 +144,13 @@ fn paired_initialisations_start_at_zero() {
         }
     }
     let basis = SplineBasis::new(3, 5, Knots::Clamped).unwrap();
-    assert!(initialise(basis, Activation::Tanh, 1, 3, Initialisation::Antithetic, 1).is_err());
+    let refused = |inputs, width, kind| {
+        initialise(basis.clone(), Activation::Tanh, inputs, width, kind, 1).is_err()
+    };
+    assert!(refused(1, 3, Initialisation::Antithetic));
+    for (inputs, width) in [(0, 2), (1, 0), (1, usize::MAX), (usize::MAX, 1), (1 << 20, 1 << 20)] {
+        assert!(refused(inputs, width, Initialisation::Gaussian));
+    }
 }
 
 #[test]
