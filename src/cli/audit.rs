@@ -228,6 +228,9 @@ impl Row {
             Verdict::Undecided => "is undecided",
         };
         let mut text = format!("{claim} {verdict}.\n");
+        if self.claim == "Theorem D.9" {
+            text += "  Theorem D.9 is stated for fixed-size batches, a replaced record and lambda = 0.\n";
+        }
         text += &match found.epsilon_upper {
             Some(upper) => {
                 format!(

@@ -83,6 +83,7 @@ impl Question {
 pub fn account(plan: &Plan, kappa: f64, question: Question, effort: &Effort<'_>) -> Result<Bound> {
     domain::non_negative(KAPPA.name, kappa)?;
     question.check()?;
+    let plan = &plan.simplified();
     let route = route(plan)?;
     if effort.method == Method::ClosedForm {
         return Err(rung::refusal(effort.method, route));
@@ -173,11 +174,18 @@ fn answer(
     match method {
         Method::Pld => {
             let step = one_step(plan, route, kappa)?;
-            let Bracket { lower, upper } = match question {
-                Question::EpsilonAt { delta } => pld::epsilon(&step, plan.steps, delta)?,
-                Question::DeltaAt { epsilon } => pld::delta(&step, plan.steps, epsilon)?,
+            // The one-sided evaluation, which calibrations rest on, is the sharper upper side.
+            let (Bracket { lower, upper }, one_sided) = match question {
+                Question::EpsilonAt { delta } => (
+                    pld::epsilon(&step, plan.steps, delta)?,
+                    pld::upper_epsilon(&step, plan.steps, delta)?,
+                ),
+                Question::DeltaAt { epsilon } => (
+                    pld::delta(&step, plan.steps, epsilon)?,
+                    pld::upper_delta(&step, plan.steps, epsilon)?,
+                ),
             };
-            finish(quantity, Some(lower), upper, PLD)
+            finish(quantity, Some(lower), upper.min(one_sided), PLD)
         }
         Method::Rdp => {
             let (source, value) = renyi(plan, route, kappa, question)?;
@@ -187,7 +195,8 @@ fn answer(
         _ => {
             let (rung, value) = on_finer_grids(plan, route, kappa, question, method, effort)?;
             let exact = matches!(route, Route::Gaussian { .. });
-            finish(quantity, exact.then_some(value * (1.0 - 1e-9)), value, rung.source())
+            let lower = exact.then_some(value * (1.0 - 1e-9)).filter(|lower| lower.is_finite());
+            finish(quantity, lower, value, rung.source())
         }
     }
 }
@@ -216,7 +225,7 @@ fn on_finer_grids(
         rung = rung.with_resolution(resolution);
         let value = match question {
             Question::DeltaAt { epsilon } => rung.profile(kappa, epsilon)?(epsilon),
-            Question::EpsilonAt { delta } => epsilon_at(&rung, plan, route, kappa, delta)?,
+            Question::EpsilonAt { delta } => epsilon_at(&rung, plan, route, kappa, delta, effort)?,
         };
         best = best.min(value);
         // A finer grid takes up to five times as long as the one before.
@@ -240,22 +249,32 @@ fn finish(quantity: Quantity, lower: Option<f64>, upper: f64, source: Source) ->
 
 /// Width of the last re-centring of a transfer bound, relative to ε.
 const RECENTRED: f64 = 0.02;
-/// No ε above this is searched for.
-const LARGEST_EPSILON: f64 = 1e12;
+/// No ε above this is searched for, by bounds and by witnesses.
+const LARGEST_EPSILON: f64 = 1e300;
+const LARGEST_WITNESSED_EPSILON: f64 = 1e12;
 
 /// The smallest ε found with `δ(ε) <= delta` on a rung; `+inf` if there is none.
-fn epsilon_at(rung: &Rung, plan: &Plan, route: Route, kappa: f64, delta: f64) -> Result<f64> {
+fn epsilon_at(
+    rung: &Rung,
+    plan: &Plan,
+    route: Route,
+    kappa: f64,
+    delta: f64,
+    effort: &Effort<'_>,
+) -> Result<f64> {
     let mut around = 1.0;
     if !rung.is_sharp_everywhere() {
         let plain = Rung::new(Method::L1b, plan, route, Resolution::COARSE)?;
         around = smallest_epsilon(&plain.profile(kappa, 1.0)?, delta).min(1e3);
     }
     let mut best = f64::INFINITY;
+    let begun = Instant::now();
     for _ in 0..5 {
         let epsilon = smallest_epsilon(&rung.profile(kappa, around)?, delta);
         best = best.min(epsilon);
         let settled = (epsilon - around).abs() <= RECENTRED * around.max(1e-3);
-        if rung.is_sharp_everywhere() || settled || !epsilon.is_finite() {
+        let late = begun.elapsed() > effort.budget;
+        if rung.is_sharp_everywhere() || settled || late || !epsilon.is_finite() {
             break;
         }
         around = epsilon;
@@ -388,7 +407,7 @@ pub(super) fn linear_epsilon(plan: &Plan, route: Route, kappa: f64, delta: f64) 
     }
     let (mut shown, mut open) = (0.0, 1.0);
     while shows(open)? {
-        if open > LARGEST_EPSILON {
+        if open > LARGEST_WITNESSED_EPSILON {
             return Ok(open);
         }
         shown = open;

@@ -1,6 +1,6 @@
 //! The smallest noise κ that meets (ε, δ).
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::account::{methods, one_step};
 use super::closed_form::KAPPA;
@@ -21,6 +21,8 @@ use crate::warrant::{Bound, Check, Comparison, Source, Warrant};
 /// Relative width at which a calibration stops, on the safe side.
 const TOLERANCE: f64 = 3e-4;
 const LARGEST_KAPPA: f64 = 1e12;
+/// The coarse search may take this long even if no time was allowed for finer ones.
+const LEAST_BUDGET: Duration = Duration::from_secs(60);
 /// About the share of the noise that a finer grid proves, for the grids after the coarse one.
 const FINER: [f64; 2] = [0.985, 0.996];
 
@@ -49,6 +51,7 @@ const FINER: [f64; 2] = [0.985, 0.996];
 /// ```
 pub fn calibrate(plan: &Plan, target: Target, effort: &Effort<'_>) -> Result<Bound> {
     let target = target.check()?;
+    let plan = &plan.simplified();
     let route = route(plan)?;
     if plan.steps == 0 {
         return Bound::exact(KAPPA, 0.0, Source::new("ours", "no step releases anything"));
@@ -234,17 +237,26 @@ impl Search<'_> {
     fn by_rung(&self, rung: &Rung, guess: f64) -> Result<Bound> {
         match self.root(rung, Start::at(guess), TOLERANCE)? {
             Some(root) => self.verified(root.argument, root.value, rung.source()),
-            None => {
-                let reason = format!("method {} proves nothing here at any noise", rung.method);
-                Ok(Bound::refused(KAPPA, rung.source(), reason))
-            }
+            None => Ok(Bound::refused(KAPPA, rung.source(), self.nothing_found(rung.method))),
         }
     }
 
     fn root(&self, rung: &Rung, start: Start, tolerance: f64) -> Result<Option<Crossing>> {
         let Target { epsilon, delta } = self.target;
-        let value = |kappa: f64| Ok(rung.profile(kappa, epsilon)?(epsilon));
+        let value = |kappa: f64| {
+            if self.start.elapsed() > self.effort.budget.max(LEAST_BUDGET) {
+                return Ok(f64::NAN);
+            }
+            Ok(rung.profile(kappa, epsilon)?(epsilon))
+        };
         decreasing_crossing(value, delta, start, LARGEST_KAPPA, tolerance)
+    }
+
+    fn nothing_found(&self, method: Method) -> String {
+        if self.start.elapsed() > self.effort.budget.max(LEAST_BUDGET) {
+            return format!("method {method} found no noise in time; allow more seconds");
+        }
+        format!("method {method} proves nothing here at any noise")
     }
 
     fn verified(&self, kappa: f64, delta: f64, source: Source) -> Result<Bound> {
@@ -265,8 +277,7 @@ impl Search<'_> {
         };
         let mut begun = Instant::now();
         let Some(mut best) = self.root(&rung, Start::at(guess), 2e-3)? else {
-            let reason = format!("method {} proves nothing here at any noise", rung.method);
-            return Ok(Bound::refused(KAPPA, rung.source(), reason));
+            return Ok(Bound::refused(KAPPA, rung.source(), self.nothing_found(rung.method)));
         };
         // Beside L2TD the value of L2T is for comparison.
         let compared = (self.effort.method, method) == (Method::Auto, Method::L2t);

@@ -29,7 +29,7 @@ pub enum Extent {
 /// Ours; docs/theory/accounting.md.
 ///
 /// # Errors
-/// As [`calibrate`]; [`BoundError::OutOfRange`] if the search has no end, as for huge noise.
+/// As [`super::calibrate`]; [`BoundError::OutOfRange`] if the search has no end, as for huge noise.
 ///
 /// # Examples
 /// ```
@@ -78,7 +78,7 @@ pub fn largest(
     let mut meets = |value: u64| -> Result<bool> {
         let plan = at(value);
         let effort = Effort { monte_carlo: certificates, ..*effort };
-        let delta = fast_upper_delta(&plan, kappa, target.epsilon, &effort)?;
+        let delta = fast_upper_delta(&plan, kappa, target, &effort)?;
         certificates.attempt += 1;
         if delta <= target.delta {
             last = Some((value, delta));
@@ -118,7 +118,13 @@ pub fn largest(
 }
 
 /// The best upper bound on δ that is cheap enough for a search.
-fn fast_upper_delta(plan: &Plan, kappa: f64, epsilon: f64, effort: &Effort<'_>) -> Result<f64> {
+fn fast_upper_delta(
+    plan: &Plan,
+    kappa: f64,
+    Target { epsilon, delta }: Target,
+    effort: &Effort<'_>,
+) -> Result<f64> {
+    let plan = &plan.simplified();
     let route = route(plan)?;
     let method = match (effort.method, route) {
         (Method::Auto, Route::Profile(_)) => Method::Pld,
@@ -127,13 +133,25 @@ fn fast_upper_delta(plan: &Plan, kappa: f64, epsilon: f64, effort: &Effort<'_>) 
         (Method::Auto, _) => Method::L2td,
         (method, _) => method,
     };
+    let by = |method| {
+        let effort = Effort { method, ..*effort };
+        let bound = account(plan, kappa, Question::DeltaAt { epsilon }, &effort)?;
+        Ok::<_, BoundError>(bound.upper.unwrap_or(1.0))
+    };
     match method {
-        Method::Pld => pld::upper_delta(&one_step(plan, route, kappa)?, plan.steps, epsilon),
-        Method::Rdp | Method::L3 | Method::ClosedForm => {
-            let effort = Effort { method, ..*effort };
-            let bound = account(plan, kappa, Question::DeltaAt { epsilon }, &effort)?;
-            Ok(bound.upper.unwrap_or(1.0))
+        Method::Pld => {
+            let sharp = pld::upper_delta(&one_step(plan, route, kappa)?, plan.steps, epsilon)?;
+            // Runs beyond the lattice of the loss distribution have cheaper proofs.
+            if sharp <= delta || effort.method != Method::Auto {
+                return Ok(sharp);
+            }
+            let mut best = sharp.min(by(Method::L1b)?);
+            if matches!(route, Route::Pair { .. }) {
+                best = best.min(by(Method::Rdp)?);
+            }
+            Ok(best)
         }
+        Method::Rdp | Method::L3 | Method::ClosedForm => by(method),
         _ => {
             let rung = Rung::new(method, plan, route, Resolution::COARSE)?;
             Ok(rung.profile(kappa, epsilon)?(epsilon))

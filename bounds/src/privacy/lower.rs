@@ -121,7 +121,8 @@ impl LargestStep {
             let (present, log_absent) = self.event(threshold);
             if present > delta { (present - delta).ln() - log_absent - 1e-9 } else { 0.0 }
         };
-        self.thresholds().map(value).fold(0.0, f64::max)
+        // A finite number, also where the true one is beyond the doubles.
+        self.thresholds().map(value).fold(0.0, f64::max).min(f64::MAX)
     }
 
     pub(super) fn delta(&self, epsilon: f64) -> f64 {

@@ -47,6 +47,12 @@ impl Plan {
         domain::batch_of("batch", self.batch, "n", self.n)
     }
 
+    /// The same run without a correlation that has no effect: the first step has no predecessor.
+    pub(super) fn simplified(&self) -> Self {
+        let alone = self.steps == 1 && (0.0..1.0).contains(&self.lambda);
+        Self { lambda: if alone { 0.0 } else { self.lambda }, ..*self }
+    }
+
     /// Checks ranges, and that the batches exist.
     pub(super) fn check(&self) -> Result<()> {
         self.rate()?;

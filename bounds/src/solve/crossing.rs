@@ -55,7 +55,8 @@ impl Point {
 ///
 /// False position on the logarithms. Stops when the root expected from the slope, or the largest
 /// argument refuted, is within `tolerance` (relative) of the answer. The answer has been evaluated.
-/// `None` if no argument up to `limit` meets the target.
+/// `None` if no argument up to `limit` meets the target. A value that is not a number ends the search with
+/// what has been found, as when time is up.
 ///
 /// # Errors
 /// Whatever `value` returns.
@@ -86,6 +87,9 @@ pub fn decreasing_crossing(
     for _ in 0..MAX_EVALUATIONS {
         let argument = x.exp().min(limit);
         let result = value(argument)?;
+        if result.is_nan() {
+            break;
+        }
         let point = Point { x: argument.ln(), height: result.max(1e-300).ln() - goal };
         let meets = result <= target;
         same_side = if meets == last_side { same_side + 1 } else { 0 };
@@ -185,6 +189,21 @@ mod tests {
             let (_, calls) = solve(|x| x.powi(-12), 1e-5, start);
             assert!(calls <= 4, "{share} {calls}");
         }
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_returns_what_it_has() {
+        let stopped = |after: u32| {
+            let mut calls = 0;
+            let value = |x: f64| {
+                calls += 1;
+                Ok(if calls > after { f64::NAN } else { x.powi(-12) })
+            };
+            decreasing_crossing(value, 1e-5, Start::at(4.0), 1e12, 1e-9).unwrap()
+        };
+        assert_eq!(stopped(0), None);
+        let root = stopped(2).unwrap();
+        assert!(root.value <= 1e-5 && root.argument > 1e-5f64.powf(-1.0 / 12.0));
     }
 
     #[test]

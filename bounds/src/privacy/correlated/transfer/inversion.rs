@@ -25,8 +25,8 @@ const LOG_UNRESOLVED: f64 = -100.0;
 const MOST_FREQUENCIES: f64 = 3000.0;
 /// Largest share of a moment that may be lost to underflow.
 const LARGEST_LOSS: f64 = 1e-9;
-/// Most multiplications of one inversion, about; minutes of computing.
-const LARGEST_WORK: f64 = 2e12;
+/// Most multiplications of one inversion, about; a minute of computing.
+const LARGEST_WORK: f64 = 5e11;
 /// The law of what earlier steps may add has about `15/(1 − λ)` nodes, so it has to end somewhere.
 const LARGEST_LAMBDA: f64 = 0.9999;
 /// The search for the line and the shortest inversion, in frequencies.
