@@ -3,7 +3,9 @@
 
 use dpbounds_bounds::privacy::correlated::ladder::linear_test;
 use dpbounds_bounds::privacy::correlated::transfer::{Repulsion, Resolution, Transfer, delta};
-use dpbounds_bounds::privacy::{Order, Pair};
+use dpbounds_bounds::privacy::{
+    Effort, Method, Order, Pair, Plan, Question, Relation, Sampler, account,
+};
 use dpbounds_bounds::special::normal_cdf;
 use serde_json::Value;
 
@@ -89,7 +91,7 @@ fn exact(pair: &Pair, epsilon: f64) -> [f64; 2] {
     }
     let mut sums = [0.0; 2];
     for (x, weight) in outer {
-        if weight < 1e-18 {
+        if weight < 1e-80 {
             continue;
         }
         let terms: Vec<(f64, f64)> = patterns
@@ -198,6 +200,39 @@ fn never_below_quadrature_for_random_short_runs() {
             "{pair:?} {epsilon} {dropped} {forward}"
         );
     }
+}
+
+/// The lower side of accounts, down to small noise, where the largest step shows the most.
+#[test]
+fn lower_sides_of_accounts_stay_below_quadrature() {
+    let mut draws = Draws(8);
+    let mut sharp = 0;
+    for index in 0..30 {
+        let steps = 1 + index % 3;
+        let lambda = draws.one_of(&[0.1, 0.4, 0.7, 0.95]);
+        let batch = draws.one_of(&[1, 10, 40]);
+        let plan = Plan {
+            n: 100,
+            batch,
+            steps,
+            lambda,
+            sampler: Sampler::Poisson,
+            relation: Relation::AddRemove,
+        };
+        let kappa = draws.logarithmic(0.15, 3.0);
+        let epsilon = draws.one_of(&[0.1, 1.0, 4.0, 8.0]);
+        let [forward, reverse] =
+            exact(&Pair::new(plan.rate().unwrap(), kappa, lambda, steps).unwrap(), epsilon);
+        let effort = Effort { method: Method::L1b, ..Effort::default() };
+        let bound = account(&plan, kappa, Question::DeltaAt { epsilon }, &effort).unwrap();
+        let (lower, truth) = (bound.lower.unwrap(), forward.max(reverse));
+        assert!(
+            lower <= truth * (1.0 + 1e-6) + 1e-10,
+            "{plan:?} {kappa} {epsilon} {lower} {truth}"
+        );
+        sharp += usize::from(lower > 0.5 * truth);
+    }
+    assert!(sharp > 10, "{sharp}");
 }
 
 /// Settings in which nearly all steps are taken at once.

@@ -140,28 +140,32 @@ fn refuted_noise(plan: &Plan, route: Route, target: Target) -> Result<f64> {
     if matches!(route, Route::Gaussian { .. }) {
         return Ok(0.0);
     }
-    let shows = |kappa: f64| {
+    let by_event = |kappa: f64| {
         let event = lower::LargestStep::new(plan, route, kappa)?;
         let event = event.map_or(0.0, |step| step.delta(target.epsilon));
-        let linear = lower::delta(plan, route, kappa, target.epsilon)?;
-        Ok::<_, BoundError>(linear.max(event) > target.delta)
+        Ok::<_, BoundError>(event > target.delta)
     };
-    if lower::witness(plan, route) != lower::Witness::OppositeRecordZeroed {
-        let s = match (plan.sampler, lower::witness(plan, route)) {
-            (Sampler::Fixed, lower::Witness::OppositeRecord) => 2.0,
-            _ => 1.0,
+    let witness = lower::witness(plan, route);
+    if witness == lower::Witness::OppositeRecordZeroed {
+        let shows = |kappa: f64| {
+            let linear = lower::delta(plan, route, kappa, target.epsilon)?;
+            Ok(linear > target.delta || by_event(kappa)?)
         };
-        let Target { epsilon, delta } = target;
-        let noise = linear_test::largest_refuted_noise(
-            plan.rate()?,
-            plan.lambda,
-            plan.steps,
-            epsilon,
-            delta,
-        )?;
-        return Ok(noise.map_or(0.0, |noise| noise * s));
+        return largest_shown(0.0, shows);
     }
-    let (mut refuted, mut open) = (0.0, 1e-3);
+    let s = match (plan.sampler, witness) {
+        (Sampler::Fixed, lower::Witness::OppositeRecord) => 2.0,
+        _ => 1.0,
+    };
+    let Target { epsilon, delta } = target;
+    let (rate, lambda, steps) = (plan.rate()?, plan.lambda, plan.steps);
+    let noise = linear_test::largest_refuted_noise(rate, lambda, steps, epsilon, delta)?;
+    largest_shown(noise.map_or(0.0, |noise| noise * s), by_event)
+}
+
+/// The largest noise found at which something is shown, from one on at which something is known.
+fn largest_shown(known: f64, shows: impl Fn(f64) -> Result<bool>) -> Result<f64> {
+    let (mut refuted, mut open) = (known, known.max(1e-3));
     while shows(open)? && open < LARGEST_KAPPA {
         refuted = open;
         open *= 2.0;

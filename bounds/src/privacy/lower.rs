@@ -68,7 +68,8 @@ pub(super) fn delta(plan: &Plan, route: Route, kappa: f64, epsilon: f64) -> Resu
 }
 
 /// `ε >= log((P(E) − δ)/Q(E))` and `δ >= P(E) − e^ε Q(E)` for the event that some step exceeds a
-/// threshold: strong where the noise is tiny. Independent steps only; `None` for other runs.
+/// threshold: strong where the noise is tiny. `None` without noise, and for correlated noise where both runs
+/// move.
 pub(super) struct LargestStep {
     rate: f64,
     steps: f64,
@@ -87,7 +88,8 @@ impl LargestStep {
             Witness::LoneRecord => (1.0, 0.0),
             Witness::LoneRecordReplaced => (1.0, -1.0),
         };
-        if plan.lambda > 0.0 || kappa <= 0.0 {
+        // With correlation a record only raises the whitened steps further, which must not help the second run.
+        if kappa <= 0.0 || (plan.lambda > 0.0 && shift_without > 0.0) {
             return Ok(None);
         }
         #[allow(clippy::cast_precision_loss)] // checked by the plan
