@@ -105,9 +105,9 @@ fn steps_agree_with_the_reference_network_for_every_shape() {
     }
 }
 
-/// The same without the cache of features: many examples of many inputs.
+/// The same where the features of a batch are held for some inputs at a time.
 #[test]
-fn large_data_take_the_way_without_a_cache() {
+fn many_inputs_are_taken_in_blocks() {
     let basis = SplineBasis::new(3, 6, Knots::Clamped).unwrap();
     let (network, weights) =
         initialise(basis, Activation::Tanh, 40, 24, Initialisation::Gaussian, 3).unwrap();

@@ -1,10 +1,13 @@
 //! The training engine's network: spline features, vector kernels, one training step.
 
+mod aligned;
+mod examples;
 mod features;
 pub(crate) mod kernels;
 mod real;
 mod step;
 
-pub use features::Examples;
+pub(crate) use aligned::Aligned;
+pub use examples::Examples;
 pub use real::Real;
 pub(crate) use step::{Core, Layout, StepInput, core};

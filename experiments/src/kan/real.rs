@@ -5,7 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use pulp::Simd;
 
-use super::kernels::{noise, tanh};
+use super::kernels::{WORDS, noise, tanh};
 
 /// `f32` or `f64`: one source for both.
 pub trait Real:
@@ -26,13 +26,16 @@ pub trait Real:
     type Vector<S: Simd>: Copy;
     /// A comparison of two vectors.
     type Mask<S: Simd>: Copy;
-    /// Bytes of randomness for one normal number.
-    const RANDOM_BYTES: usize;
+    /// Random words for one normal number.
+    const RANDOM_WORDS: usize;
 
     /// The nearest value.
     fn from_f64(value: f64) -> Self;
     /// The value itself.
     fn to_f64(self) -> f64;
+
+    /// Splits a number >= 0 into a whole part of at most `last` and the rest.
+    fn locate(self, last: Self) -> (u16, Self);
 
     /// A slice as vectors; the length is a multiple of the lanes.
     fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>];
@@ -65,18 +68,18 @@ pub trait Real:
 
     /// `tanh(scale·x)` in place.
     fn tanh_all<S: Simd>(values: &mut [Self], scale: Self);
-    /// Independent standard normal numbers from uniform bytes, `RANDOM_BYTES` for each.
-    fn normals<S: Simd>(bytes: &[u8], out: &mut [Self]);
+    /// Independent standard normal numbers from random words, `RANDOM_WORDS` for each.
+    fn normals<S: Simd>(words: &[u32; WORDS], out: &mut [Self]);
 }
 
 macro_rules! real {
-    ($type:ident, $vector:ident, $mask:ident, $bytes:literal, $tanh:path, $normals:path,
+    ($type:ident, $vector:ident, $mask:ident, $words:literal, $shift:literal, $tanh:path, $normals:path,
      $as_simd:ident, $as_mut_simd:ident, $splat:ident, $sub:ident, $mul:ident,
      $mul_add:ident, $at_least:ident, $select:ident, $sum:ident) => {
         impl Real for $type {
             type Vector<S: Simd> = S::$vector;
             type Mask<S: Simd> = S::$mask;
-            const RANDOM_BYTES: usize = $bytes;
+            const RANDOM_WORDS: usize = $words;
 
             #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
             #[inline(always)]
@@ -87,6 +90,15 @@ macro_rules! real {
             #[inline(always)]
             fn to_f64(self) -> f64 {
                 self as f64
+            }
+            #[allow(clippy::cast_possible_truncation)] // below 2^16
+            #[inline(always)]
+            fn locate(self, last: Self) -> (u16, Self) {
+                let whole = (self + $shift) - $shift;
+                let whole = if whole > self { whole - 1.0 } else { whole };
+                let whole = if whole > last { last } else { whole };
+                // The low bits of the sum are the whole number; a conversion would not vectorise.
+                ((whole + $shift).to_bits() as u16, self - whole)
             }
             #[inline(always)]
             fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>] {
@@ -141,8 +153,8 @@ macro_rules! real {
                 }
             }
             #[inline(always)]
-            fn normals<S: Simd>(bytes: &[u8], out: &mut [Self]) {
-                $normals(bytes, out, !S::IS_SCALAR);
+            fn normals<S: Simd>(words: &[u32; WORDS], out: &mut [Self]) {
+                $normals(words, out, !S::IS_SCALAR);
             }
         }
     };
@@ -152,7 +164,8 @@ real!(
     f32,
     f32s,
     m32s,
-    4,
+    1,
+    8_388_608.0,
     tanh::single,
     noise::single,
     as_simd_f32s,
@@ -169,7 +182,8 @@ real!(
     f64,
     f64s,
     m64s,
-    8,
+    2,
+    4_503_599_627_370_496.0,
     tanh::double,
     noise::double,
     as_simd_f64s,

@@ -6,7 +6,7 @@ use pulp::Arch;
 use super::noise::NoiseSource;
 use super::sampler::Batches;
 use super::{Settings, TrainError};
-use crate::kan::{Core, Examples, Layout, Real, StepInput, core, kernels};
+use crate::kan::{Aligned, Core, Examples, Layout, Real, StepInput, core, kernels};
 
 /// What one step did.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,10 +60,10 @@ pub struct Trainer<'a, F: Real> {
     core: Box<dyn Core<F>>,
     batches: Batches,
     source: NoiseSource,
-    weights: Vec<F>,
-    start: Vec<F>,
-    now: Vec<F>,
-    before: Vec<F>,
+    weights: Aligned<F>,
+    start: Aligned<F>,
+    now: Aligned<F>,
+    before: Aligned<F>,
     batch: Vec<u32>,
     done: u64,
 }
@@ -112,12 +112,12 @@ impl<'a, F: Real> Trainer<'a, F> {
         }
         let layout = Layout::new(network);
         #[allow(clippy::cast_precision_loss)]
-        let core = core(network, examples, arch).ok_or(TrainError::Value {
+        let core = core(network, arch).ok_or(TrainError::Value {
             what: "degree",
             value: network.basis().degree() as f64,
             allowed: "1 to 7 in training",
         })?;
-        let start: Vec<F> = layout.import(weights);
+        let start = layout.import(weights);
         let noisy = if settings.kappa > 0.0 { layout.len() } else { 0 };
         let Settings { sampler, batch, seed, .. } = settings;
         Ok(Self {
@@ -128,10 +128,10 @@ impl<'a, F: Real> Trainer<'a, F> {
             core,
             batches: Batches::new(sampler, examples.len(), batch, seed),
             source: NoiseSource::new(seed, layout, arch),
-            weights: start.clone(),
+            weights: layout.import(weights),
             start,
-            now: vec![F::default(); noisy],
-            before: vec![F::default(); noisy],
+            now: Aligned::zeros(noisy),
+            before: Aligned::zeros(noisy),
             batch: Vec::new(),
             done: 0,
         })
@@ -222,7 +222,7 @@ impl<'a, F: Real> Trainer<'a, F> {
     /// `Z_t` of step `t >= 1`, row-major `m x dp`, drawn again.
     #[must_use]
     pub fn noise(&self, t: u64) -> Vec<f64> {
-        let mut out = vec![F::default(); self.layout.len()];
+        let mut out: Aligned<F> = Aligned::zeros(self.layout.len());
         NoiseSource::new(self.settings.seed, self.layout, self.arch).draw(t, &mut out);
         self.layout.export(&out)
     }

@@ -6,8 +6,10 @@ mod error;
 mod noise;
 mod sampler;
 mod settings;
+mod workload;
 
 pub use dp_sgd::{StepReport, Trainer};
 pub use error::TrainError;
 pub use sampler::Sampler;
 pub use settings::Settings;
+pub use workload::{Task, Workload};

@@ -5,6 +5,7 @@ use pulp::{Simd, WithSimd};
 use crate::kan::Real;
 
 /// `scale·(now − lambda·before)` is subtracted from the weights.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Noise<'a, F> {
     pub(crate) now: &'a [F],
     pub(crate) before: &'a [F],
@@ -25,136 +26,174 @@ pub(crate) struct Backward<'a, F, const K1: usize> {
     pub(crate) first: usize,
     pub(crate) inputs: usize,
     pub(crate) examples: usize,
+    pub(crate) stride: usize,
     pub(crate) spans: &'a [u16],
-    pub(crate) values: &'a [[F; K1]],
+    pub(crate) values: &'a [F],
     pub(crate) g: &'a [F],
     pub(crate) step: F,
-    /// Room for the examples sorted by span, and the ends of the spans.
-    pub(crate) order: &'a mut Vec<u32>,
-    pub(crate) ends: &'a mut Vec<u32>,
+    /// [`room`] for the examples sorted by span, and the bounds of the spans among them.
+    pub(crate) order: &'a mut [u32],
+    pub(crate) bounds: &'a mut [(u32, u32)],
 }
 
 impl<F: Real, const K1: usize> WithSimd for Backward<'_, F, K1> {
     type Output = f64;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) -> f64 {
-        let lanes = size_of::<F::Vector<S>>() / size_of::<F>();
-        let vectors = self.width / lanes;
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let vectors = self.width / (size_of::<F::Vector<S>>() / size_of::<F>());
+        // As many sums as fit the registers.
+        if size_of::<F::Vector<S>>() >= 64 && K1 <= 5 && vectors.is_multiple_of(4) {
+            self.tiles::<S, 4>(simd, vectors)
+        } else if vectors.is_multiple_of(2) {
+            self.tiles::<S, 2>(simd, vectors)
+        } else {
+            self.tiles::<S, 1>(simd, vectors)
+        }
+    }
+}
+
+impl<F: Real, const K1: usize> Backward<'_, F, K1> {
+    #[inline(always)]
+    fn tiles<S: Simd, const N: usize>(self, simd: S, vectors: usize) -> f64 {
+        let zero = F::splat(simd, F::default());
+        let tiles = vectors / N;
+        let row = self.size * tiles;
+        let skip = self.first * row;
+        let g = F::vectors::<S>(self.g).as_chunks::<N>().0;
+        let mut update = Update::<F, S, N> {
+            weights: &mut F::vectors_mut::<S>(self.weights).as_chunks_mut::<N>().0[skip..],
+            start: &F::vectors::<S>(self.start).as_chunks::<N>().0[skip..],
+            step: F::splat(simd, -self.step),
+            now: &[],
+            before: &[],
+            lambda: zero,
+            scale: zero,
+            squares: [zero; N],
+        };
+        if let Some(noise) = self.noise {
+            update.now = &F::vectors::<S>(noise.now).as_chunks::<N>().0[skip..];
+            update.before = &F::vectors::<S>(noise.before).as_chunks::<N>().0[skip..];
+            update.lambda = F::splat(simd, -noise.lambda);
+            update.scale = F::splat(simd, -noise.scale);
+        }
         let mut distance = 0.0;
         for input in 0..self.inputs {
-            self.sort(input);
-            let mut tile = 0;
-            let mut squares = F::splat(simd, F::default());
-            while tile + 4 <= vectors {
-                squares = self.tile::<S, 4>(simd, input, vectors, tile, squares);
-                tile += 4;
+            let spans = &self.spans[input * self.stride..][..self.examples];
+            let values = &self.values[input * K1 * self.stride..][..K1 * self.stride];
+            sort(spans, self.order, self.bounds);
+            update.squares = [zero; N];
+            for tile in 0..tiles {
+                let mut sums = [[zero; N]; K1];
+                for (span, (begin, end)) in self.bounds.iter().enumerate() {
+                    for example in &self.order[*begin as usize..*end as usize] {
+                        let example = *example as usize;
+                        let g = &g[example * tiles + tile];
+                        for k in 0..K1 {
+                            let value = F::splat(simd, values[k * self.stride + example]);
+                            for n in 0..N {
+                                sums[k][n] = F::mul_add(simd, value, g[n], sums[k][n]);
+                            }
+                        }
+                    }
+                    update.apply(simd, input * row + span * tiles + tile, &sums[0]);
+                    // The function that ends with this span is done; the others move up.
+                    for k in 1..K1 {
+                        sums[k - 1] = sums[k];
+                    }
+                    sums[K1 - 1] = [zero; N];
+                }
+                for (k, sum) in sums[..K1 - 1].iter().enumerate() {
+                    let function = self.bounds.len() + k;
+                    update.apply(simd, input * row + function * tiles + tile, sum);
+                }
             }
-            while tile < vectors {
-                squares = self.tile::<S, 1>(simd, input, vectors, tile, squares);
-                tile += 1;
+            for sum in update.squares {
+                distance += F::sum(simd, sum).to_f64();
             }
-            distance += F::sum(simd, squares).to_f64();
         }
         distance
     }
 }
 
-impl<F: Real, const K1: usize> Backward<'_, F, K1> {
-    /// Sorts the examples by the span of one input, keeping their order.
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation)] // batches below 2^32
-    fn sort(&mut self, input: usize) {
-        let spans = &self.spans[input * self.examples..][..self.examples];
-        let ends = &mut self.ends[..];
-        ends.fill(0);
-        for span in spans {
-            ends[usize::from(*span)] += 1;
-        }
-        let mut sum = 0;
-        for end in ends.iter_mut() {
-            let count = *end;
-            *end = sum;
-            sum += count;
-        }
-        for (example, span) in spans.iter().enumerate() {
-            let place = &mut ends[usize::from(*span)];
-            self.order[*place as usize] = example as u32;
-            *place += 1;
-        }
-    }
+/// What an update of a row of the weights needs; without noise, `now` and `before` are empty.
+struct Update<'a, F: Real, S: Simd, const N: usize> {
+    weights: &'a mut [[F::Vector<S>; N]],
+    start: &'a [[F::Vector<S>; N]],
+    step: F::Vector<S>,
+    now: &'a [[F::Vector<S>; N]],
+    before: &'a [[F::Vector<S>; N]],
+    lambda: F::Vector<S>,
+    scale: F::Vector<S>,
+    squares: [F::Vector<S>; N],
+}
 
+impl<F: Real, S: Simd, const N: usize> Update<'_, F, S, N> {
     #[inline(always)]
-    fn tile<S: Simd, const N: usize>(
-        &mut self,
-        simd: S,
-        input: usize,
-        vectors: usize,
-        tile: usize,
-        mut squares: F::Vector<S>,
-    ) -> F::Vector<S> {
-        let zero = F::splat(simd, F::default());
-        let g = F::vectors::<S>(self.g);
-        let values = &self.values[input * self.examples..][..self.examples];
-        let mut sums = [[zero; N]; K1];
-        let mut begin = 0;
-        for span in 0..self.ends.len() {
-            let end = self.ends[span] as usize;
-            for example in &self.order[begin..end] {
-                let example = *example as usize;
-                let row = &g[example * vectors + tile..][..N];
-                let active = &values[example];
-                for k in 0..K1 {
-                    let value = F::splat(simd, active[k]);
-                    for n in 0..N {
-                        sums[k][n] = F::mul_add(simd, value, row[n], sums[k][n]);
-                    }
-                }
-            }
-            begin = end;
-            squares = self.update(simd, (input, span), (vectors, tile), &sums[0], squares);
-            // The function that ends with this span is done; the others move up.
-            for k in 1..K1 {
-                sums[k - 1] = sums[k];
-            }
-            sums[K1 - 1] = [zero; N];
-        }
-        for (k, sum) in sums[..K1 - 1].iter().enumerate() {
-            let row = self.ends.len() + k;
-            squares = self.update(simd, (input, row), (vectors, tile), sum, squares);
-        }
-        squares
-    }
-
-    #[inline(always)]
-    fn update<S: Simd, const N: usize>(
-        &mut self,
-        simd: S,
-        (input, function): (usize, usize),
-        (vectors, tile): (usize, usize),
-        sum: &[F::Vector<S>; N],
-        mut squares: F::Vector<S>,
-    ) -> F::Vector<S> {
-        let at = ((self.first + input) * self.size + function) * vectors + tile;
-        let step = F::splat(simd, -self.step);
-        let weights = &mut F::vectors_mut::<S>(self.weights)[at..at + N];
-        let start = &F::vectors::<S>(self.start)[at..at + N];
+    fn apply(&mut self, simd: S, at: usize, sum: &[F::Vector<S>; N]) {
+        let (weights, start) = (&mut self.weights[at], &self.start[at]);
         for n in 0..N {
-            weights[n] = F::mul_add(simd, step, sum[n], weights[n]);
+            weights[n] = F::mul_add(simd, self.step, sum[n], weights[n]);
         }
-        if let Some(noise) = &self.noise {
-            let now = &F::vectors::<S>(noise.now)[at..at + N];
-            let before = &F::vectors::<S>(noise.before)[at..at + N];
-            let (lambda, scale) = (F::splat(simd, -noise.lambda), F::splat(simd, -noise.scale));
+        if !self.now.is_empty() {
+            let (now, before) = (&self.now[at], &self.before[at]);
             for n in 0..N {
-                let xi = F::mul_add(simd, lambda, before[n], now[n]);
-                weights[n] = F::mul_add(simd, scale, xi, weights[n]);
+                let xi = F::mul_add(simd, self.lambda, before[n], now[n]);
+                weights[n] = F::mul_add(simd, self.scale, xi, weights[n]);
             }
         }
         for n in 0..N {
             let moved = F::minus(simd, weights[n], start[n]);
-            squares = F::mul_add(simd, moved, moved, squares);
+            self.squares[n] = F::mul_add(simd, moved, moved, self.squares[n]);
         }
-        squares
     }
+}
+
+/// Sorts the examples by their span, keeping their order: those of span `s` are at `bounds[s]` of `order`,
+/// which has room for [`room`].
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)] // batches below 2^32
+fn sort(spans: &[u16], order: &mut [u32], bounds: &mut [(u32, u32)]) {
+    if bounds.len() <= FEW && bounds.len() * spans.len() <= MOST {
+        // Each span has room for all; the next places stand in one register.
+        let mut places = 0_u64;
+        for (span, bounds) in bounds.iter_mut().enumerate() {
+            bounds.0 = (span * spans.len()) as u32;
+            places |= u64::from(bounds.0) << (16 * span);
+        }
+        for (example, span) in (0..).zip(spans) {
+            let shift = 16 * (span & 3);
+            order[usize::from((places >> shift) as u16)] = example;
+            places += 1 << shift;
+        }
+        for (span, bounds) in bounds.iter_mut().enumerate() {
+            bounds.1 = u32::from((places >> (16 * span)) as u16);
+        }
+        return;
+    }
+    bounds.fill((0, 0));
+    for span in spans {
+        bounds[usize::from(*span)].1 += 1;
+    }
+    let mut sum = 0;
+    for bounds in bounds.iter_mut() {
+        let count = bounds.1;
+        *bounds = (sum, sum);
+        sum += count;
+    }
+    for (example, span) in (0..).zip(spans) {
+        let end = &mut bounds[usize::from(*span)].1;
+        order[*end as usize] = example;
+        *end += 1;
+    }
+}
+
+/// Spans whose places fit one register.
+const FEW: usize = 4;
+/// Places that fit their share of it.
+const MOST: usize = u16::MAX as usize;
+
+/// The room that sorting takes.
+pub(crate) fn room(examples: usize, spans: usize) -> usize {
+    if spans <= FEW && spans * examples <= MOST { spans * examples } else { examples }
 }

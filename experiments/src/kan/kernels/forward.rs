@@ -4,18 +4,22 @@ use pulp::{Simd, WithSimd};
 
 use crate::kan::Real;
 
-/// `pre[e][j] (+)= Σ_i Σ_k values[i][e][k] · weights[(first + i)·size + spans[i][e] + k][j]`.
+/// Examples that go together; rows of pre-activations are padded to a multiple of them.
+pub(crate) const TOGETHER: usize = 4;
+
+/// `pre[e][j] (+)= Σ_i Σ_k values[i][k][e] · weights[(first + i)·size + spans[i][e] + k][j]`.
 ///
-/// Rows of `width` units, a multiple of 16. `K1 = degree + 1` functions are active per feature.
+/// Rows of `width` units and of `stride` examples, both multiples of 16. `K1 = degree + 1` functions are
+/// active per feature.
 pub(crate) struct Forward<'a, F, const K1: usize> {
     pub(crate) weights: &'a [F],
     pub(crate) width: usize,
     pub(crate) size: usize,
     pub(crate) first: usize,
     pub(crate) inputs: usize,
-    pub(crate) examples: usize,
+    pub(crate) stride: usize,
     pub(crate) spans: &'a [u16],
-    pub(crate) values: &'a [[F; K1]],
+    pub(crate) values: &'a [F],
     pub(crate) pre: &'a mut [F],
     /// Whether to add to what stands there.
     pub(crate) accumulate: bool,
@@ -25,69 +29,75 @@ impl<F: Real, const K1: usize> WithSimd for Forward<'_, F, K1> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        let lanes = size_of::<F::Vector<S>>() / size_of::<F>();
-        let vectors = self.width / lanes;
-        let mut tile = 0;
-        while tile + 4 <= vectors {
-            self.tile::<S, 4>(simd, vectors, tile);
-            tile += 4;
-        }
-        while tile < vectors {
-            self.tile::<S, 1>(simd, vectors, tile);
-            tile += 1;
+    fn with_simd<S: Simd>(self, simd: S) {
+        let vectors = self.width / (size_of::<F::Vector<S>>() / size_of::<F>());
+        // As many sums as fit the registers.
+        if size_of::<F::Vector<S>>() >= 64 && vectors.is_multiple_of(4) {
+            self.tiles::<S, 4>(simd, vectors);
+        } else if vectors.is_multiple_of(2) {
+            self.tiles::<S, 2>(simd, vectors);
+        } else {
+            self.tiles::<S, 1>(simd, vectors);
         }
     }
 }
 
 impl<F: Real, const K1: usize> Forward<'_, F, K1> {
     #[inline(always)]
-    fn tile<S: Simd, const N: usize>(&mut self, simd: S, vectors: usize, tile: usize) {
-        let mut example = 0;
-        while example + 2 <= self.examples {
-            self.examples::<S, N, 2>(simd, vectors, tile, example);
-            example += 2;
-        }
-        if example < self.examples {
-            self.examples::<S, N, 1>(simd, vectors, tile, example);
-        }
-    }
-
-    /// `E` examples and `N` vectors of units, kept in registers over all inputs.
-    #[inline(always)]
-    fn examples<S: Simd, const N: usize, const E: usize>(
-        &mut self,
-        simd: S,
-        vectors: usize,
-        tile: usize,
-        example: usize,
-    ) {
-        let weights = F::vectors::<S>(self.weights);
-        let mut sums = [[F::splat(simd, F::default()); N]; E];
-        if self.accumulate {
-            let pre = F::vectors::<S>(self.pre);
-            for (e, sum) in sums.iter_mut().enumerate() {
-                sum.copy_from_slice(&pre[(example + e) * vectors + tile..][..N]);
-            }
-        }
-        for input in 0..self.inputs {
-            let at = input * self.examples + example;
-            let (spans, values) = (&self.spans[at..at + E], &self.values[at..at + E]);
-            for e in 0..E {
-                let row = (self.first + input) * self.size + usize::from(spans[e]);
-                let block = &weights[row * vectors + tile..][..(K1 - 1) * vectors + N];
-                for k in 0..K1 {
-                    let value = F::splat(simd, values[e][k]);
-                    let row = &block[k * vectors..][..N];
-                    for n in 0..N {
-                        sums[e][n] = F::mul_add(simd, value, row[n], sums[e][n]);
+    fn tiles<S: Simd, const N: usize>(self, simd: S, vectors: usize) {
+        let tiles = vectors / N;
+        let weights = F::vectors::<S>(self.weights).as_chunks::<N>().0;
+        let weights = &weights[self.first * self.size * tiles..];
+        let pre = F::vectors_mut::<S>(self.pre).as_chunks_mut::<N>().0;
+        for tile in 0..tiles {
+            let weights = &weights[tile..];
+            for (group, pre) in pre.chunks_exact_mut(TOGETHER * tiles).enumerate() {
+                let at = group * TOGETHER;
+                let mut sums = [[F::splat(simd, F::default()); N]; TOGETHER];
+                if self.accumulate {
+                    for (e, sum) in sums.iter_mut().enumerate() {
+                        *sum = pre[e * tiles + tile];
                     }
+                }
+                let rows = self.spans.chunks_exact(self.stride);
+                let rows = rows.zip(self.values.chunks_exact(K1 * self.stride));
+                for (input, (spans, values)) in rows.take(self.inputs).enumerate() {
+                    let weights = &weights[input * self.size * tiles..];
+                    let (spans, values) = (&spans[at..at + TOGETHER], &values[at..]);
+                    let add = (simd, weights, tiles, values, self.stride);
+                    // One by one: a loop would keep the sums in memory.
+                    let [a, b, c, d] = &mut sums;
+                    add_example::<F, S, N, K1>(add, spans[0], 0, a);
+                    add_example::<F, S, N, K1>(add, spans[1], 1, b);
+                    add_example::<F, S, N, K1>(add, spans[2], 2, c);
+                    add_example::<F, S, N, K1>(add, spans[3], 3, d);
+                }
+                for (e, sum) in sums.iter().enumerate() {
+                    pre[e * tiles + tile] = *sum;
                 }
             }
         }
-        let pre = F::vectors_mut::<S>(self.pre);
-        for (e, sum) in sums.iter().enumerate() {
-            pre[(example + e) * vectors + tile..][..N].copy_from_slice(sum);
+    }
+}
+
+/// Instruction set, rows of weights from those of an input on with their distance, and values from those
+/// of the first example on with theirs.
+type Operands<'a, F, S, const N: usize> =
+    (S, &'a [[<F as Real>::Vector<S>; N]], usize, &'a [F], usize);
+
+#[inline(always)]
+fn add_example<F: Real, S: Simd, const N: usize, const K1: usize>(
+    (simd, weights, tiles, values, stride): Operands<'_, F, S, N>,
+    span: u16,
+    example: usize,
+    sum: &mut [F::Vector<S>; N],
+) {
+    let weights = &weights[usize::from(span) * tiles..];
+    for k in 0..K1 {
+        let value = F::splat(simd, values[k * stride + example]);
+        let row = &weights[k * tiles];
+        for n in 0..N {
+            sum[n] = F::mul_add(simd, value, row[n], sum[n]);
         }
     }
 }

@@ -2,13 +2,20 @@
 //! instruction set is chosen at run time, and all give the same answers up to rounding.
 
 mod backward;
+mod chacha;
+mod clip;
 mod forward;
 pub(crate) mod noise;
+mod splines;
 pub(crate) mod tanh;
 mod unit;
 
-pub(crate) use backward::{Backward, Noise};
-pub(crate) use forward::Forward;
+pub(crate) use backward::{Backward, Noise, room};
+pub(crate) use chacha::{Keystream, WORDS};
+pub(crate) use clip::Clip;
+pub(crate) use forward::{Forward, TOGETHER};
+pub(crate) use noise::Normals;
+pub(crate) use splines::{Run, Splines};
 pub(crate) use unit::Unit;
 
 use pulp::{Arch, Simd, WithSimd};
@@ -55,19 +62,6 @@ pub(crate) fn tanh_all<F: Real>(arch: Arch, values: &mut [F], scale: F) {
         }
     }
     arch.dispatch(Op(values, scale));
-}
-
-/// Standard normal numbers from uniform bytes.
-pub(crate) fn normals<F: Real>(arch: Arch, bytes: &[u8], out: &mut [F]) {
-    struct Op<'a, F>(&'a [u8], &'a mut [F]);
-    impl<F: Real> WithSimd for Op<'_, F> {
-        type Output = ();
-        #[inline(always)]
-        fn with_simd<S: Simd>(self, _: S) {
-            F::normals::<S>(self.0, self.1);
-        }
-    }
-    arch.dispatch(Op(bytes, out));
 }
 
 /// Row `r` times `factors[r]`, in place; rows of `width` numbers.

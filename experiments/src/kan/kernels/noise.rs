@@ -3,55 +3,69 @@
 //! For simulation: floating-point samplers are no protection against an adversary who sees the low bits
 //! of a released model (Mironov 2012).
 
+use pulp::{Simd, WithSimd};
+
+use super::chacha::{BLOCKS, Keystream, WORDS};
 use super::fused;
+use crate::kan::Real;
 
 /// Lanes that go together: the first half of a block takes the cosines, the second half the sines.
-const LANES: usize = 16;
+const LANES: usize = BLOCKS;
 
-/// Normals from four bytes each; blocks of 32.
-#[inline(always)]
-pub(crate) fn single(bytes: &[u8], out: &mut [f32], fuse: bool) {
-    for (block, bytes) in out.chunks_mut(2 * LANES).zip(bytes.chunks_exact(8 * LANES)) {
-        let mut words = [0_u32; 2 * LANES];
-        for (word, four) in words.iter_mut().zip(bytes.chunks_exact(4)) {
-            *word = u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
+/// Standard normal numbers from a keystream.
+pub(crate) struct Normals<'a, F> {
+    pub(crate) keystream: Keystream,
+    pub(crate) out: &'a mut [F],
+}
+
+impl<F: Real> WithSimd for Normals<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut words = [0; WORDS];
+        for (group, out) in (0..).zip(self.out.chunks_mut(WORDS / F::RANDOM_WORDS)) {
+            self.keystream.group(simd, group, &mut words);
+            F::normals::<S>(&words, out);
         }
+    }
+}
+
+/// Normals from a word each; blocks of 32.
+#[inline(always)]
+pub(crate) fn single(words: &[u32; WORDS], out: &mut [f32], fuse: bool) {
+    let (blocks, _) = words.as_chunks::<LANES>();
+    for (pair, out) in blocks.chunks_exact(2).zip(out.chunks_mut(2 * LANES)) {
         let mut normals = [0.0; 2 * LANES];
         for i in 0..LANES {
             // In (0, 1], half a step above zero.
             #[allow(clippy::cast_precision_loss)]
-            let uniform = fused(words[i] as f32, 2.328_306_4e-10, 1.164_153_2e-10, fuse);
+            let uniform = fused(pair[0][i] as f32, 2.328_306_4e-10, 1.164_153_2e-10, fuse);
             let radius = (-2.0 * log_single(uniform, fuse)).max(0.0).sqrt();
-            let (cos, sin) = turn_single(words[LANES + i], fuse);
+            let (cos, sin) = turn_single(pair[1][i], fuse);
             normals[i] = radius * cos;
             normals[LANES + i] = radius * sin;
         }
-        let length = block.len();
-        block.copy_from_slice(&normals[..length]);
+        out.copy_from_slice(&normals[..out.len()]);
     }
 }
 
-/// Normals from eight bytes each; blocks of 32.
+/// Normals from two words each; blocks of 32.
 #[inline(always)]
-pub(crate) fn double(bytes: &[u8], out: &mut [f64], fuse: bool) {
-    for (block, bytes) in out.chunks_mut(2 * LANES).zip(bytes.chunks_exact(16 * LANES)) {
-        let mut words = [0_u64; 2 * LANES];
-        for (word, eight) in words.iter_mut().zip(bytes.chunks_exact(8)) {
-            let mut array = [0; 8];
-            array.copy_from_slice(eight);
-            *word = u64::from_le_bytes(array);
-        }
+pub(crate) fn double(words: &[u32; WORDS], out: &mut [f64], fuse: bool) {
+    let (blocks, _) = words.as_chunks::<LANES>();
+    for (four, out) in blocks.chunks_exact(4).zip(out.chunks_mut(2 * LANES)) {
         let mut normals = [0.0; 2 * LANES];
         for i in 0..LANES {
+            let long = |low: usize| u64::from(four[low][i]) | u64::from(four[low + 1][i]) << 32;
             // In (0, 1], on a lattice of 2^-52.
-            let uniform = 2.0 - f64::from_bits((words[i] >> 12) | 0x3ff0_0000_0000_0000);
+            let uniform = 2.0 - f64::from_bits((long(0) >> 12) | 0x3ff0_0000_0000_0000);
             let radius = (-2.0 * log_double(uniform, fuse)).max(0.0).sqrt();
-            let (cos, sin) = turn_double(words[LANES + i], fuse);
+            let (cos, sin) = turn_double(long(2), fuse);
             normals[i] = radius * cos;
             normals[LANES + i] = radius * sin;
         }
-        let length = block.len();
-        block.copy_from_slice(&normals[..length]);
+        out.copy_from_slice(&normals[..out.len()]);
     }
 }
 

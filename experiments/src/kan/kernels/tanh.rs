@@ -25,7 +25,17 @@ pub(crate) fn single(x: f32, fuse: bool) -> f32 {
     for coefficient in &DENOMINATOR[1..] {
         q = fused(q, z, *coefficient, fuse);
     }
-    p * x / q
+    p * x * reciprocal(q, fuse)
+}
+
+/// `1/x` for normal `x > 0`, to a unit in the last place: a vector division takes longer.
+#[inline(always)]
+fn reciprocal(x: f32, fuse: bool) -> f32 {
+    // Within 5.1 %, then 1.4e-4, then 2e-8.
+    let r = f32::from_bits(0x7ef3_11c7_u32.wrapping_sub(x.to_bits()));
+    let error = fused(-x, r, 1.0, fuse);
+    let r = fused(fused(error, error, error, fuse), r, r, fuse);
+    fused(fused(-x, r, 1.0, fuse), r, r, fuse)
 }
 
 /// `1 − 2/(e^{2x} + 1)`, absolute error below 3e-16.
@@ -36,7 +46,7 @@ pub(crate) fn double(x: f64, fuse: bool) -> f64 {
 
 /// `e^y` for `|y| <= 700`, by a power of two and a Taylor polynomial.
 #[inline(always)]
-fn exp(y: f64, fuse: bool) -> f64 {
+pub(super) fn exp(y: f64, fuse: bool) -> f64 {
     const LN2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
     /// Adding this rounds to an integer, which then stands in the low bits.
     const SHIFT: f64 = 6_755_399_441_055_744.0;

@@ -4,17 +4,19 @@ use pulp::{Simd, WithSimd};
 
 use crate::kan::Real;
 
+/// Examples that share what is loaded of the second layer.
+const PAIR: usize = 2;
+
 /// From `v = act(a)` (in place of which `α = act'(a) s_j'(v)` is written) the sums over units of
-/// `s_j(v_j)` and `α_j²` for every example.
+/// `s_j(v_j)` and `α_j²` for every example, an even number of them.
 ///
 /// `table[span][power][unit]`: the polynomial of `s_j` on each span, of the position `u` in [0, 1].
 pub(crate) struct Unit<'a, F, const K1: usize> {
     pub(crate) table: &'a [F],
     pub(crate) spans: usize,
     pub(crate) width: usize,
-    pub(crate) examples: usize,
-    /// `act'(a) = slope.0 + slope.1·v + slope.2·v²`.
-    pub(crate) slope: (F, F, F),
+    /// `act'(a) = slope[0] + slope[1]·v + slope[2]·v²`.
+    pub(crate) slope: [F; 3],
     pub(crate) values: &'a mut [F],
     pub(crate) outputs: &'a mut [F],
     pub(crate) squares: &'a mut [F],
@@ -24,7 +26,6 @@ impl<F: Real, const K1: usize> WithSimd for Unit<'_, F, K1> {
     type Output = ();
 
     #[inline(always)]
-    #[allow(clippy::cast_precision_loss)] // few spans
     fn with_simd<S: Simd>(self, simd: S) {
         let lanes = size_of::<F::Vector<S>>() / size_of::<F>();
         let vectors = self.width / lanes;
@@ -33,43 +34,64 @@ impl<F: Real, const K1: usize> WithSimd for Unit<'_, F, K1> {
         let number = |value: f64| F::splat(simd, F::from_f64(value));
         let half = number(0.5 * self.spans as f64);
         let (one, zero) = (number(1.0), number(0.0));
-        let slope = [self.slope.0, self.slope.1, self.slope.2].map(|s| F::splat(simd, s));
-        for example in 0..self.examples {
-            let (mut output, mut square) = (zero, zero);
+        let mut slope = [zero; 3];
+        for (splat, slope) in slope.iter_mut().zip(self.slope) {
+            *splat = F::splat(simd, slope);
+        }
+        let outputs = self.outputs.as_chunks_mut::<PAIR>().0.iter_mut();
+        let squares = self.squares.as_chunks_mut::<PAIR>().0;
+        for ((values, outputs), squares) in
+            values.chunks_exact_mut(PAIR * vectors).zip(outputs).zip(squares)
+        {
+            let (mut output, mut square) = ([zero; PAIR], [zero; PAIR]);
             for unit in 0..vectors {
-                let at = example * vectors + unit;
-                let v = values[at];
-                let scaled = F::mul_add(simd, v, half, half);
-                let mut position = scaled;
-                let mut polynomial = [zero; K1];
-                for (power, coefficient) in polynomial.iter_mut().enumerate() {
-                    *coefficient = table[power * vectors + unit];
+                let v = [values[unit], values[vectors + unit]];
+                let mut scaled = [zero; PAIR];
+                for e in 0..PAIR {
+                    scaled[e] = F::mul_add(simd, v[e], half, half);
                 }
+                let mut position = scaled;
+                let mut polynomial = [[zero; PAIR]; K1];
+                for (power, coefficient) in polynomial.iter_mut().enumerate() {
+                    *coefficient = [table[power * vectors + unit]; PAIR];
+                }
+                let mut start = zero;
                 for span in 1..self.spans {
-                    let start = number(span as f64);
-                    let inside = F::at_least(simd, scaled, start);
-                    position = F::select(simd, inside, F::minus(simd, scaled, start), position);
+                    start = F::mul_add(simd, one, one, start);
+                    let mut inside = [F::at_least(simd, scaled[0], start); PAIR];
+                    for e in 0..PAIR {
+                        inside[e] = F::at_least(simd, scaled[e], start);
+                        let here = F::minus(simd, scaled[e], start);
+                        position[e] = F::select(simd, inside[e], here, position[e]);
+                    }
                     let block = &table[span * K1 * vectors..][..K1 * vectors];
                     for (power, coefficient) in polynomial.iter_mut().enumerate() {
                         let here = block[power * vectors + unit];
-                        *coefficient = F::select(simd, inside, here, *coefficient);
+                        for e in 0..PAIR {
+                            coefficient[e] = F::select(simd, inside[e], here, coefficient[e]);
+                        }
                     }
                 }
-                // Horner for the value and the derivative together.
-                let mut value = polynomial[K1 - 1];
-                let mut derivative = zero;
-                for power in (0..K1 - 1).rev() {
-                    derivative = F::mul_add(simd, derivative, position, value);
-                    value = F::mul_add(simd, value, position, polynomial[power]);
+                for e in 0..PAIR {
+                    // Horner for the value and the derivative together.
+                    let mut value = polynomial[K1 - 1][e];
+                    let mut derivative = zero;
+                    for power in (0..K1 - 1).rev() {
+                        derivative = F::mul_add(simd, derivative, position[e], value);
+                        value = F::mul_add(simd, value, position[e], polynomial[power][e]);
+                    }
+                    let factor = F::mul_add(simd, slope[2], v[e], slope[1]);
+                    let factor = F::mul_add(simd, factor, v[e], slope[0]);
+                    let alpha = F::times(simd, F::times(simd, derivative, half), factor);
+                    values[e * vectors + unit] = alpha;
+                    output[e] = F::mul_add(simd, value, one, output[e]);
+                    square[e] = F::mul_add(simd, alpha, alpha, square[e]);
                 }
-                let slope = F::mul_add(simd, F::mul_add(simd, slope[2], v, slope[1]), v, slope[0]);
-                let alpha = F::times(simd, F::times(simd, derivative, half), slope);
-                values[at] = alpha;
-                output = F::mul_add(simd, value, one, output);
-                square = F::mul_add(simd, alpha, alpha, square);
             }
-            self.outputs[example] = F::sum(simd, output);
-            self.squares[example] = F::sum(simd, square);
+            for e in 0..PAIR {
+                outputs[e] = F::sum(simd, output[e]);
+                squares[e] = F::sum(simd, square[e]);
+            }
         }
     }
 }
