@@ -7,6 +7,7 @@ mod calibrate;
 mod completions;
 mod data;
 mod eval;
+mod experiment;
 mod failure;
 mod figure;
 pub mod grid;
@@ -62,6 +63,9 @@ enum Command {
     Data(data::DataCommand),
     /// Find the NTK margin of data at the initial weights of a network, in a proven bracket
     Margin(margin::MarginCommand),
+    /// Run an experiment file: train over a grid and seeds, measured beside predicted slopes
+    #[command(subcommand)]
+    Experiment(experiment::ExperimentCommand),
     /// Answer JSON Lines queries from a file or standard input, or list the catalogue
     Eval(eval::Eval),
     /// Draw a figure, or list the figures
@@ -87,6 +91,7 @@ impl Cli {
             Command::Audit(command) => command.run(),
             Command::Data(command) => command.run(),
             Command::Margin(command) => command.run(),
+            Command::Experiment(command) => command.run(),
             Command::Eval(command) => command.run(),
             Command::Figure(command) => command.run(),
             Command::Reproduce(command) => command.run(),
