@@ -238,7 +238,7 @@ fn finish(directory: &Path, header: Header, lines: Lines) -> Result<Finished> {
         "version": header.version,
         "command": header.command,
         "hash": header.hash,
-        "seeds": header.spec.seeds.all(),
+        "seeds": header.spec.seeds,
         "slopes": slopes,
     });
     write_complete(&path, &pretty(&path, &document)?)?;

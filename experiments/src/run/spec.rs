@@ -100,6 +100,15 @@ impl Seeds {
     }
 }
 
+impl fmt::Display for Seeds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "seeds 0 to {}", count.saturating_sub(1)),
+            Self::List(list) => write!(f, "seeds {list:?}"),
+        }
+    }
+}
+
 /// Precision of the training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

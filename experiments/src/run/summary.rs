@@ -35,10 +35,10 @@ pub fn summary_csv(header: &Header, records: &[Record]) -> String {
         columns.extend([format!("{name}_mean"), format!("{name}_standard_error")]);
     }
     let mut text = format!(
-        "# dpbounds {}; {}; seeds {:?}\n{}\n",
+        "# dpbounds {}; {}; {}\n{}\n",
         header.version,
         header.command.replace(['\n', '\r'], " "),
-        header.spec.seeds.all(),
+        header.spec.seeds,
         columns.join(",")
     );
     for runs in records.chunk_by(|a, b| a.point == b.point) {
