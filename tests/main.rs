@@ -6,6 +6,7 @@ mod accounting_cli;
 mod cli;
 mod data_cli;
 mod eval;
+mod experiment_cli;
 mod margin_cli;
 mod negative_controls;
 mod oracles;

@@ -3,4 +3,5 @@
 pub mod data;
 pub mod kan;
 pub mod paper_tables;
+pub mod run;
 pub mod train;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use dpbounds_bounds::BoundError;
 use dpbounds_experiments::data::DataError;
+use dpbounds_experiments::run::RunError;
 use dpbounds_figures::FigureError;
 use thiserror::Error;
 
@@ -42,6 +43,9 @@ pub enum Failure {
     /// Data could not be read, drawn or prepared.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// An experiment could not be read, started or finished.
+    #[error(transparent)]
+    Experiment(Box<RunError>),
     /// A picture could not be drawn.
     #[error(transparent)]
     Figure(#[from] FigureError),
@@ -53,12 +57,22 @@ pub enum Failure {
     },
 }
 
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::Experiment(Box::new(error))
+    }
+}
+
 impl Failure {
     /// The exit code of this failure.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Bound(BoundError::Numerical { .. }) => 3,
+            Self::Experiment(error) => match **error {
+                RunError::Bound { source: BoundError::Numerical { .. }, .. } => 3,
+                _ => 2,
+            },
             Self::Reported { code } => *code,
             _ => 2,
         }

@@ -64,7 +64,7 @@ enum Command {
     Data(data::DataCommand),
     /// Find the NTK margin of data at the initial weights of a network, in a proven bracket
     Margin(margin::MarginCommand),
-    /// Train networks, and measure how fast
+    /// Run an experiment file: train over a grid and seeds, measured beside predicted slopes
     #[command(subcommand)]
     Experiment(experiment::ExperimentCommand),
     /// Answer JSON Lines queries from a file or standard input, or list the catalogue

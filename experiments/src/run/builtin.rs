@@ -1,0 +1,70 @@
+//! The experiments inside the program.
+
+use super::{Result, Spec};
+
+/// An experiment inside the program.
+#[derive(Debug, Clone, Copy)]
+pub struct BuiltIn {
+    /// Its name.
+    pub name: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+macro_rules! specs {
+    ($($name:literal),* $(,)?) => {
+        const ALL: &[BuiltIn] = &[$(BuiltIn {
+            name: $name,
+            text: include_str!(concat!("../../specs/", $name, ".toml")),
+        }),*];
+    };
+}
+
+specs![
+    "risk-steps",
+    "risk-batch",
+    "risk-step-size",
+    "generalisation-n",
+    "noise-kappa",
+    "noise-lambda",
+    "noise-epsilon",
+    "cumulative-noise",
+    "accuracy-epsilon",
+];
+
+/// All of them.
+#[must_use]
+pub fn built_ins() -> &'static [BuiltIn] {
+    ALL
+}
+
+/// The one of this name.
+#[must_use]
+pub fn built_in(name: &str) -> Option<&'static BuiltIn> {
+    ALL.iter().find(|one| one.name == name)
+}
+
+impl BuiltIn {
+    /// The experiment.
+    ///
+    /// # Errors
+    /// None: the files are tested.
+    pub fn spec(&self) -> Result<Spec> {
+        Spec::parse(self.name, self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_are_good_and_bear_their_names() {
+        for one in built_ins() {
+            let spec = one.spec().unwrap();
+            assert_eq!(spec.name, one.name);
+            assert!(!spec.summary.is_empty() && spec.quick.is_some(), "{}", one.name);
+            super::super::Plan::new(one.name, &spec.quick()).unwrap();
+        }
+    }
+}

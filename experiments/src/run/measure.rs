@@ -1,0 +1,345 @@
+//! One training run and what is measured on it.
+
+use dpbounds_bounds::kan::{Network, logistic_loss};
+use serde::{Deserialize, Serialize};
+
+use super::error::{Result, RunError};
+use super::grid::{Data, Plan, Point};
+use super::spec::{Dtype, Measure, Response};
+use crate::data::Dataset;
+use crate::kan::{Examples, Real};
+use crate::train::{Sampler, Settings, TrainError, Trainer};
+
+/// The empirical risk averaged over `W_0, .., W_{T−1}`. Whether it is exact is part of the type.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum AveragedRisk {
+    /// Computed on all records at every step.
+    Exact {
+        /// The average [nats].
+        value: f64,
+    },
+    /// Computed on all records at every k-th step only.
+    Subsampled {
+        /// The average over those steps [nats].
+        value: f64,
+        /// k.
+        every: u64,
+    },
+    /// From the losses of the mini-batches. Given the past, each has the risk as its mean, so the errors
+    /// are those of a martingale; the half-width is normal, from differences of successive losses, which
+    /// count the change of the risk as noise too.
+    Estimated {
+        /// The estimate [nats].
+        value: f64,
+        /// Half-width of the confidence interval [nats].
+        half_width: f64,
+        /// Its confidence.
+        confidence: f64,
+    },
+}
+
+impl AveragedRisk {
+    /// The number, whatever its kind.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Exact { value }
+            | Self::Subsampled { value, .. }
+            | Self::Estimated { value, .. } => value,
+        }
+    }
+}
+
+/// What one run gave. All numbers are finite.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Averaged empirical risk.
+    pub averaged_risk: AveragedRisk,
+    /// Empirical risk at the end [nats].
+    pub final_risk: f64,
+    /// Averaged population risk, at the steps at which the empirical one is computed [nats].
+    pub averaged_population_risk: Option<f64>,
+    /// Population risk at the end [nats].
+    pub final_population_risk: Option<f64>,
+    /// Whether the population is a distribution on atoms, not a held-out sample.
+    pub population_exact: Option<bool>,
+    /// Accuracy on the training records at the end.
+    pub accuracy: f64,
+    /// Accuracy on the population at the end.
+    pub population_accuracy: Option<f64>,
+    /// Least margin `y f(x)` of the training records at the end.
+    pub least_margin: f64,
+    /// `‖W_{T−1} − W_0‖`.
+    pub distance: f64,
+    /// Gradients that were clipped, over all steps.
+    pub clipped: u64,
+    /// Steps that were projected.
+    pub projected: u64,
+    /// Norm of the sum of the noise on the mean gradients.
+    pub noise_norm: Option<f64>,
+    /// Averaged empirical risk less that of the run without noise [nats].
+    pub noise_excess: Option<f64>,
+}
+
+impl Outcome {
+    /// The ordinate of a slope.
+    #[must_use]
+    pub fn value(&self, response: Response) -> Option<f64> {
+        match response {
+            Response::AveragedRisk => Some(self.averaged_risk.value()),
+            Response::FinalRisk => Some(self.final_risk),
+            Response::PopulationRisk => self.averaged_population_risk,
+            Response::GeneralisationGap => {
+                self.averaged_population_risk.map(|risk| risk - self.averaged_risk.value())
+            }
+            Response::NoiseExcess => self.noise_excess,
+            Response::CumulativeNoise => self.noise_norm,
+            Response::Accuracy => Some(self.population_accuracy.unwrap_or(self.accuracy)),
+            Response::Distance => Some(self.distance),
+        }
+    }
+
+    fn is_finite(&self) -> bool {
+        let options = [
+            self.averaged_population_risk,
+            self.final_population_risk,
+            self.noise_norm,
+            self.noise_excess,
+        ];
+        let numbers =
+            [self.averaged_risk.value(), self.final_risk, self.least_margin, self.distance];
+        numbers.iter().chain(options.iter().flatten()).all(|number| number.is_finite())
+    }
+}
+
+/// Trains a point with a seed; `None` if the weights left the range of the numbers.
+pub(super) fn measure(plan: &Plan, point: &Point, seed: u64) -> Result<Option<Outcome>> {
+    let data = plan.data(point, seed)?;
+    let result = match point.model.dtype {
+        Dtype::F32 => typed::<f32>(plan, point, &data, seed),
+        Dtype::F64 => typed::<f64>(plan, point, &data, seed),
+    };
+    let outcome = result.map_err(|source| RunError::Train {
+        file: plan.file.clone(),
+        point: point.words(),
+        source,
+    })?;
+    Ok(Some(outcome).filter(Outcome::is_finite))
+}
+
+type Trained<T> = std::result::Result<T, TrainError>;
+
+fn examples<F: Real>(features: &[f64], labels: &[f64], inputs: usize) -> Trained<Examples<F>> {
+    let convert = |values: &[f64]| values.iter().map(|value| F::from_f64(*value)).collect();
+    Examples::new(convert(features), convert(labels), inputs)
+}
+
+fn typed<F: Real>(plan: &Plan, point: &Point, data: &Data, seed: u64) -> Trained<Outcome> {
+    let offset = if plan.spec.fresh_init { seed } else { 0 };
+    let (network, weights) = point.network(data.dimension, offset)?;
+    let records = examples::<F>(&data.features, &data.labels, data.dimension)?;
+    let population = data.population.as_ref().map(Judge::new).transpose()?;
+    let settings = Settings { seed, ..point.settings };
+    let run = Run { network: &network, weights: &weights, records: &records };
+    let mut outcome = run.train(settings, &plan.spec.measure, population.as_ref())?;
+    if plan.spec.measure.excess {
+        let quiet = Measure { population: false, noise: false, ..plan.spec.measure.clone() };
+        let without = run.train(Settings { kappa: 0.0, ..settings }, &quiet, None)?;
+        let excess = outcome.averaged_risk.value() - without.averaged_risk.value();
+        outcome.noise_excess = Some(excess);
+    }
+    Ok(outcome)
+}
+
+/// A weighted sample on which networks are judged.
+struct Judge<F> {
+    examples: Examples<F>,
+    shares: Vec<f64>,
+    exact: bool,
+}
+
+impl<F: Real> Judge<F> {
+    fn new(set: &Dataset) -> Trained<Self> {
+        Ok(Self {
+            examples: examples(&set.features, &set.labels, set.dimension)?,
+            shares: set.weights(),
+            exact: set.multiplicities.is_some(),
+        })
+    }
+
+    /// Risk and accuracy.
+    fn judge(&self, network: &Network, weights: &[f64], settings: Settings) -> Trained<(f64, f64)> {
+        // A trainer that makes no step only evaluates.
+        let batch = self.examples.len();
+        let idle = Settings { sampler: Sampler::Full, batch, steps: 1, kappa: 0.0, ..settings };
+        let margins = Trainer::new(network, weights, &self.examples, idle)?.margins();
+        let pairs = || margins.iter().zip(&self.shares);
+        let risk = pairs().map(|(margin, share)| share * logistic_loss(*margin)).sum();
+        let accuracy = pairs().filter(|(margin, _)| **margin > 0.0).map(|(_, share)| share).sum();
+        Ok((risk, accuracy))
+    }
+}
+
+/// A mean.
+#[derive(Default)]
+struct Mean {
+    sum: f64,
+    count: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1.0;
+    }
+
+    fn value(&self) -> f64 {
+        self.sum / self.count
+    }
+}
+
+/// Mini-batch losses: their mean, and the noise in it.
+#[derive(Default)]
+struct BatchLosses {
+    mean: Mean,
+    squared_differences: Mean,
+    last: Option<f64>,
+}
+
+/// Two-sided normal quantile of the confidence.
+const CONFIDENCE: f64 = 0.95;
+const QUANTILE: f64 = 1.959_963_984_540_054;
+
+impl BatchLosses {
+    fn add(&mut self, loss: f64) {
+        self.mean.add(loss);
+        if let Some(last) = self.last.replace(loss) {
+            self.squared_differences.add((loss - last).powi(2));
+        }
+    }
+
+    /// With the exact risk of the last weights, which have no batch.
+    fn estimate(&self, last: f64) -> AveragedRisk {
+        let Mean { sum, count } = self.mean;
+        let value = (sum + last) / (count + 1.0);
+        // One difference at least; otherwise nothing is known about the noise but the range of the losses.
+        let variance = match self.squared_differences.count {
+            0.0 => sum.max(1.0).powi(2),
+            _ => 0.5 * self.squared_differences.value(),
+        };
+        let half_width = QUANTILE * (variance * count).sqrt() / (count + 1.0);
+        AveragedRisk::Estimated { value, half_width, confidence: CONFIDENCE }
+    }
+}
+
+/// The sum of the noise terms `Z_t − λ Z_{t−1}`.
+struct NoiseSum {
+    sum: Vec<f64>,
+    before: Vec<f64>,
+}
+
+impl NoiseSum {
+    fn add(&mut self, now: Vec<f64>, lambda: f64) {
+        self.sum.resize(now.len(), 0.0);
+        self.before.resize(now.len(), 0.0);
+        for ((sum, now), before) in self.sum.iter_mut().zip(&now).zip(&self.before) {
+            *sum += now - lambda * before;
+        }
+        self.before = now;
+    }
+}
+
+struct Run<'a, F> {
+    network: &'a Network,
+    weights: &'a [f64],
+    records: &'a Examples<F>,
+}
+
+impl<F: Real> Run<'_, F> {
+    fn train(
+        &self,
+        settings: Settings,
+        measure: &Measure,
+        population: Option<&Judge<F>>,
+    ) -> Trained<Outcome> {
+        let mut trainer = Trainer::new(self.network, self.weights, self.records, settings)?;
+        let full = settings.sampler == Sampler::Full;
+        let noisy = settings.kappa > 0.0 && measure.noise;
+        let (mut risk, mut population_risk) = (Mean::default(), Mean::default());
+        let (mut batches, mut noise) =
+            (BatchLosses::default(), NoiseSum { sum: Vec::new(), before: Vec::new() });
+        let (mut clipped, mut projected, mut distance) = (0, 0, 0.0);
+        for t in 0..settings.steps {
+            let due = measure.every > 0 && t % measure.every == 0;
+            if due && let Some(judge) = population.filter(|_| measure.population) {
+                population_risk.add(judge.judge(self.network, &trainer.weights(), settings)?.0);
+            }
+            // The loss of a full batch, which the step computes, is the risk.
+            let last = t + 1 == settings.steps;
+            if due && (!full || last) {
+                risk.add(trainer.risk());
+            }
+            let Some(report) = trainer.step() else { break };
+            if let Some(loss) = trainer.batch_loss() {
+                if due && full {
+                    risk.add(loss);
+                }
+                if measure.every == 0 {
+                    batches.add(loss);
+                }
+            }
+            if noisy {
+                noise.add(trainer.noise(report.step), settings.lambda);
+            }
+            clipped += report.clipped as u64;
+            projected += u64::from(report.projected);
+            distance = report.distance;
+        }
+        let margins = trainer.margins();
+        let mut final_risk = Mean::default();
+        margins.iter().for_each(|margin| final_risk.add(logistic_loss(*margin)));
+        let final_risk = final_risk.value();
+        let averaged_risk = match measure.every {
+            0 if full => {
+                // Every batch loss is exact.
+                let Mean { sum, count } = batches.mean;
+                AveragedRisk::Exact { value: (sum + final_risk) / (count + 1.0) }
+            }
+            0 => batches.estimate(final_risk),
+            1 => AveragedRisk::Exact { value: risk.value() },
+            every => AveragedRisk::Subsampled { value: risk.value(), every },
+        };
+        let judged = population
+            .map(|judge| judge.judge(self.network, &trainer.weights(), settings))
+            .transpose()?;
+        #[allow(clippy::cast_precision_loss)] // counts of records
+        let (right, count, batch) = (
+            margins.iter().filter(|margin| **margin > 0.0).count() as f64,
+            margins.len() as f64,
+            settings.batch as f64,
+        );
+        let scale = settings.clip.unwrap_or(1.0) * settings.kappa / batch;
+        let sum_norm = noise.sum.iter().map(|value| value * value).sum::<f64>().sqrt();
+        Ok(Outcome {
+            averaged_risk,
+            final_risk,
+            averaged_population_risk: (population_risk.count > 0.0)
+                .then(|| population_risk.value()),
+            final_population_risk: judged.map(|(risk, _)| risk),
+            population_exact: population.map(|judge| judge.exact),
+            accuracy: right / count,
+            population_accuracy: judged.map(|(_, accuracy)| accuracy),
+            least_margin: margins.iter().copied().fold(f64::INFINITY, f64::min),
+            distance,
+            clipped,
+            projected,
+            noise_norm: measure.noise.then_some(scale * sum_norm),
+            noise_excess: None,
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "measure_tests.rs"]
+mod tests;

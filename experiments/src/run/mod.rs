@@ -1,0 +1,26 @@
+//! Experiments as files: a TOML names data, model, algorithm, swept parameters and seeds; the runs are
+//! spread over threads, recorded one JSON line each, and end in measured slopes beside predicted ones.
+
+mod builtin;
+mod error;
+mod fit;
+mod grid;
+mod measure;
+mod read;
+mod record;
+mod runner;
+mod spec;
+mod summary;
+
+pub use builtin::{BuiltIn, built_in, built_ins};
+pub use error::{Result, RunError};
+pub use fit::{Slope, Verdict, fit};
+pub use grid::{Plan, Point};
+pub use measure::{AveragedRisk, Outcome};
+pub use record::{Header, Record};
+pub use runner::{Finished, Options, load, run};
+pub use spec::{
+    ActivationName, Algorithm, Axis, Dtype, InitialisationName, Measure, Model, Privacy, Quick,
+    Response, Seeds, SlopeSpec, Spec,
+};
+pub use summary::summary_csv;

@@ -1,0 +1,181 @@
+//! From a text to an experiment whose parts fit each other.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::error::{Result, RunError};
+use super::spec::{Axis, Measure, Response, SlopeSpec, Spec};
+use crate::train::Sampler;
+
+impl Spec {
+    /// Reads a TOML text; `file` is for messages.
+    ///
+    /// # Errors
+    /// [`RunError::Syntax`] and [`RunError::Unknown`] with line and column, [`RunError::Value`].
+    pub fn parse(file: &str, text: &str) -> Result<Self> {
+        let spec: Self = toml::from_str(text).map_err(|error| explain(file, text, &error))?;
+        spec.check(file)?;
+        spec.quick().check(file)?;
+        Ok(spec)
+    }
+
+    /// The quick form.
+    #[must_use]
+    pub fn quick(&self) -> Self {
+        let mut spec = self.clone();
+        if let Some(quick) = spec.quick.take() {
+            spec.seeds = quick.seeds.unwrap_or(spec.seeds);
+            spec.algorithm.steps = quick.steps.unwrap_or(spec.algorithm.steps);
+            spec.model.width = quick.width.unwrap_or(spec.model.width);
+            spec.joint = quick.joint.unwrap_or(spec.joint);
+            spec.sweep.extend(quick.sweep);
+        }
+        spec
+    }
+
+    /// The combinations of swept values, in order: the last axis varies fastest.
+    #[must_use]
+    pub fn points(&self) -> Vec<BTreeMap<Axis, f64>> {
+        let mut points =
+            if self.joint.is_empty() { vec![BTreeMap::new()] } else { self.joint.clone() };
+        for (axis, values) in &self.sweep {
+            let with = |point: &BTreeMap<Axis, f64>, value: f64| {
+                let mut point = point.clone();
+                point.insert(*axis, value);
+                point
+            };
+            points = points
+                .iter()
+                .flat_map(|point| values.iter().map(move |value| with(point, *value)))
+                .collect();
+        }
+        points
+    }
+
+    /// Everything that needs no data.
+    fn check(&self, file: &str) -> Result<()> {
+        let refuse = |key: &str, value: String, allowed: &str| {
+            let (file, key, allowed) = (file.to_owned(), key.to_owned(), allowed.to_owned());
+            Err(RunError::Value { file, key, value, allowed })
+        };
+        let seeds = self.seeds.all();
+        if seeds.is_empty() || seeds.windows(2).any(|pair| pair[0] == pair[1]) {
+            return refuse("seeds", format!("{seeds:?}"), "one or more, each once");
+        }
+        let rows = self.joint.iter().flatten().map(|(axis, value)| (axis, *value));
+        let lists = self.sweep.iter().flat_map(|(axis, all)| all.iter().map(move |x| (axis, *x)));
+        for (axis, value) in rows.chain(lists) {
+            let key = format!("sweep.{axis}");
+            if *axis == Axis::OneMinusLambda {
+                return refuse(&key, value.to_string(), "sweeping lambda instead");
+            }
+            let whole = value.fract() == 0.0 && (1.0..=9_007_199_254_740_992.0).contains(&value);
+            if axis.is_count() && !whole {
+                return refuse(&key, value.to_string(), "whole numbers from 1 to 2^53");
+            }
+            if !value.is_finite() {
+                return refuse(&key, value.to_string(), "finite numbers");
+            }
+            if *axis == Axis::Epsilon && self.privacy.is_none() {
+                return refuse(
+                    &key,
+                    value.to_string(),
+                    "a sweep of epsilon with a table [privacy]",
+                );
+            }
+            if *axis == Axis::Kappa && self.privacy.is_some() {
+                return refuse(&key, value.to_string(), "kappa or [privacy], not both");
+            }
+        }
+        if let Some((axis, _)) = self.sweep.iter().find(|(_, values)| values.is_empty()) {
+            return refuse(&format!("sweep.{axis}"), "[]".into(), "one or more values");
+        }
+        let same = |row: &BTreeMap<Axis, f64>| row.keys().eq(self.joint[0].keys());
+        if !self.joint.iter().all(same) {
+            return refuse(
+                "joint",
+                "rows with different keys".into(),
+                "the same keys in every row",
+            );
+        }
+        let twice =
+            |row: &BTreeMap<Axis, f64>| row.keys().any(|axis| self.sweep.contains_key(axis));
+        if self.joint.iter().any(twice) {
+            return refuse("joint", "a key of [sweep]".into(), "each parameter in one of the two");
+        }
+        if self.measure.every == 0 && self.algorithm.sampler == Sampler::Stream {
+            let allowed = "1 or more for the sampler stream: its batches depend on each other";
+            return refuse("measure.every", "0".into(), allowed);
+        }
+        if self.measure.every == 0 && (self.measure.population || self.measure.excess) {
+            let allowed = "1 or more with population or excess, which compare exact risks";
+            return refuse("measure.every", "0".into(), allowed);
+        }
+        self.slope.iter().try_for_each(|slope| self.check_slope(file, slope))
+    }
+
+    fn check_slope(&self, file: &str, slope: &SlopeSpec) -> Result<()> {
+        let refuse = |key: &str, value: &dyn fmt::Display, allowed: &str| {
+            let (file, key, allowed) = (file.to_owned(), key.to_owned(), allowed.to_owned());
+            Err(RunError::Value { file, key, value: value.to_string(), allowed })
+        };
+        let points = self.points();
+        let swept = |axis: Axis| points.iter().any(|point| point.contains_key(&axis.swept()));
+        if !swept(slope.axis) {
+            return refuse("slope.axis", &slope.axis, "a swept parameter");
+        }
+        if let Some((axis, _)) = slope.at.iter().find(|(axis, _)| !swept(**axis)) {
+            return refuse("slope.at", axis, "swept parameters");
+        }
+        let Measure { population, excess, noise, .. } = self.measure;
+        let needed = match slope.response {
+            Response::PopulationRisk | Response::GeneralisationGap => ("population", population),
+            Response::NoiseExcess => ("excess", excess),
+            Response::CumulativeNoise => ("noise", noise),
+            _ => ("", true),
+        };
+        if !needed.1 {
+            let allowed = format!("this with measure.{} = true", needed.0);
+            return refuse("slope.response", &slope.response.name(), &allowed);
+        }
+        match (slope.predicted, slope.allowed) {
+            (None, None) => Ok(()),
+            (Some(predicted), Some([low, high])) if low <= predicted && predicted <= high => Ok(()),
+            (predicted, allowed) => {
+                let value = format!("{allowed:?} for predicted = {predicted:?}");
+                refuse("slope.allowed", &value, "a pair [low, high] around predicted, or neither")
+            }
+        }
+    }
+}
+
+/// A message of the reader with line, column and the nearest known word.
+fn explain(file: &str, text: &str, error: &toml::de::Error) -> RunError {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let file = file.to_owned();
+    let message = error.message();
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let unknown = message.starts_with("unknown field") || message.starts_with("unknown variant");
+    match quoted.split_first() {
+        Some((key, known)) if unknown => {
+            let score = |word: &&str| strsim::jaro_winkler(word, key);
+            let best = known.iter().copied().max_by(|a, b| score(a).total_cmp(&score(b)));
+            let hint = match best.filter(|word| score(word) > 0.75) {
+                Some(word) => format!("did you mean {word:?}?"),
+                None => format!("known are {}", known.join(", ")),
+            };
+            RunError::Unknown { file, line, column, key: (*key).to_owned(), hint }
+        }
+        _ => {
+            let problem = message.trim().replace('\n', "; ");
+            RunError::Syntax { file, line, column, problem }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

@@ -1,0 +1,308 @@
+//! Runs spread over threads, recorded one by one, resumed after any interruption.
+//!
+//! A directory holds `experiment.json` (what runs) from the start. Every finished run is one line of
+//! `runs.part.jsonl`; at the end the lines are sorted into `runs.jsonl`, and `summary.csv` and
+//! `slopes.json` follow. Each of these appears under its name only when complete. A run depends on the
+//! experiment, the point and the seed only, so the files do not depend on threads or interruptions.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::error::{Result, RunError};
+use super::fit::{Slope, fit};
+use super::grid::Plan;
+use super::measure::measure;
+use super::record::{Header, Record, SCHEMA, key};
+use super::summary::summary_csv;
+
+const HEADER: &str = "experiment.json";
+const PART: &str = "runs.part.jsonl";
+const RUNS: &str = "runs.jsonl";
+const SUMMARY: &str = "summary.csv";
+const SLOPES: &str = "slopes.json";
+
+/// Where and how an experiment runs.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Directory for the files.
+    pub directory: PathBuf,
+    /// Whether to go on with what the directory holds.
+    pub resume: bool,
+    /// Number of threads; all cores if there is none.
+    pub threads: Option<usize>,
+    /// The command that makes the files again.
+    pub command: String,
+}
+
+/// A finished experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// What ran.
+    pub header: Header,
+    /// The runs by point and seed.
+    pub records: Vec<Record>,
+    /// The slopes.
+    pub slopes: Vec<Slope>,
+}
+
+/// Finished lines by point and seed, as they are written.
+type Lines = BTreeMap<(usize, u64), (String, Record)>;
+
+/// Runs what is not finished yet. `progress` is told the number of finished runs and of all runs: once
+/// at the start, then after each run, from any thread.
+///
+/// # Errors
+/// [`RunError`]; the runs that were finished before are kept and `resume` goes on from them.
+pub fn run(
+    plan: &Plan,
+    options: &Options,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Finished> {
+    let directory = &options.directory;
+    std::fs::create_dir_all(directory).map_err(|source| write_error(directory, source))?;
+    let header = Header {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: options.command.clone(),
+        hash: plan.hash.clone(),
+        spec: plan.spec.clone(),
+    };
+    let header = claim(&header, options)?;
+    let part = directory.join(PART);
+    let file = OpenOptions::new()
+        .create(true)
+        .read(true)
+        .append(true)
+        .open(&part)
+        .map_err(|source| write_error(&part, source))?;
+    if matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)) {
+        return Err(RunError::Busy { directory: directory.display().to_string() });
+    }
+    if !file.metadata().is_ok_and(|found| found.is_file()) {
+        let problem = std::io::Error::other("it is no ordinary file");
+        return Err(write_error(&part, problem));
+    }
+    let mut lines = finished(directory, &header)?;
+    let length = complete_length(&part)?;
+    file.set_len(length).map_err(|source| write_error(&part, source))?;
+    let wanted: Vec<(usize, u64)> = (0..plan.points.len())
+        .flat_map(|point| plan.spec.seeds.all().into_iter().map(move |seed| (point, seed)))
+        .filter(|place| !lines.contains_key(place))
+        .collect();
+    let total = plan.runs();
+    progress(lines.len(), total);
+    let done = AtomicUsize::new(lines.len());
+    let output = Mutex::new(PartFile { file, length });
+    let one = |place: &(usize, u64)| -> Result<((usize, u64), (String, Record))> {
+        let record = record(plan, &header, *place)?;
+        let line = serde_json::to_string(&record)
+            .map_err(|error| write_error(&part, std::io::Error::other(error)))?
+            + "\n";
+        output
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .append(line.as_bytes())
+            .map_err(|source| write_error(&part, source))?;
+        progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        Ok((*place, (line, record)))
+    };
+    let new = pool(options.threads)?
+        .install(|| wanted.par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>>>())?;
+    lines.extend(new);
+    // The lock is held until the files are complete.
+    let result = finish(directory, header, lines);
+    drop(output);
+    result
+}
+
+/// Complete lines.
+struct PartFile {
+    file: File,
+    length: u64,
+}
+
+impl PartFile {
+    /// Takes back what was written of a line that does not fit.
+    fn append(&mut self, line: &[u8]) -> std::io::Result<()> {
+        match self.file.write_all(line) {
+            Ok(()) => {
+                self.length += line.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                let _ = self.file.set_len(self.length); // if not, the next start cuts it off
+                Err(error)
+            }
+        }
+    }
+}
+
+fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    builder.build().map_err(|error| RunError::Threads {
+        threads: threads.unwrap_or(0),
+        problem: error.to_string(),
+    })
+}
+
+/// Writes the header, or compares it with the one that is there, whose command stays.
+fn claim(header: &Header, options: &Options) -> Result<Header> {
+    let directory = options.directory.display().to_string();
+    let path = options.directory.join(HEADER);
+    if let Some(found) = read_header(&options.directory)? {
+        if !options.resume {
+            return Err(RunError::Occupied { directory });
+        }
+        if found.hash != header.hash {
+            let name = |header: &Header| format!("{} {}", header.spec.name, header.hash);
+            return Err(RunError::Other { directory, found: name(&found), wanted: name(header) });
+        }
+        return Ok(found);
+    }
+    write_complete(&path, &pretty(&path, header)?)?;
+    Ok(header.clone())
+}
+
+fn record(plan: &Plan, header: &Header, (index, seed): (usize, u64)) -> Result<Record> {
+    let point = &plan.points[index];
+    let settings = crate::train::Settings { seed, ..point.settings };
+    Ok(Record {
+        key: key(&plan.hash, index, seed),
+        experiment: plan.spec.name.clone(),
+        version: header.version.clone(),
+        command: header.command.clone(),
+        point: index,
+        seed,
+        values: point.values.clone(),
+        n: point.records,
+        dimension: plan.data(point, seed)?.dimension,
+        width: point.model.width,
+        settings,
+        outcome: measure(plan, point, seed)?,
+    })
+}
+
+/// The lines of an interrupted or of a finished experiment.
+fn finished(directory: &Path, header: &Header) -> Result<Lines> {
+    let mut lines = Lines::new();
+    for name in [RUNS, PART] {
+        let path = directory.join(name);
+        let text = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(source) => return Err(RunError::Read { file: path.display().to_string(), source }),
+        };
+        for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            // A line without an end was being written when the process was killed.
+            if line.last() != Some(&b'\n') {
+                break;
+            }
+            let damaged = |problem: String| RunError::Damaged {
+                file: path.display().to_string(),
+                line: index + 1,
+                problem,
+            };
+            let record: Record =
+                serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
+            if record.key != key(&header.hash, record.point, record.seed) {
+                return Err(damaged("the run belongs to another experiment".into()));
+            }
+            let text = String::from_utf8_lossy(line).into_owned();
+            lines.insert((record.point, record.seed), (text, record));
+        }
+    }
+    Ok(lines)
+}
+
+/// Length of the part of a file that ends in a line end.
+fn complete_length(path: &Path) -> Result<u64> {
+    let bytes = std::fs::read(path)
+        .map_err(|source| RunError::Read { file: path.display().to_string(), source })?;
+    Ok(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place as u64 + 1))
+}
+
+/// Sorts, fits and writes.
+fn finish(directory: &Path, header: Header, lines: Lines) -> Result<Finished> {
+    let text: String = lines.values().map(|(line, _)| line.as_str()).collect();
+    let records: Vec<Record> = lines.into_values().map(|(_, record)| record).collect();
+    let slopes = fit(&header.spec, &records);
+    let path = directory.join(SLOPES);
+    let document = serde_json::json!({
+        "schema": SCHEMA,
+        "version": header.version,
+        "command": header.command,
+        "hash": header.hash,
+        "seeds": header.spec.seeds,
+        "slopes": slopes,
+    });
+    write_complete(&path, &pretty(&path, &document)?)?;
+    write_complete(&directory.join(SUMMARY), &summary_csv(&header, &records))?;
+    write_complete(&directory.join(RUNS), &text)?;
+    let part = directory.join(PART);
+    std::fs::remove_file(&part).map_err(|source| write_error(&part, source))?;
+    Ok(Finished { header, records, slopes })
+}
+
+fn read_header(directory: &Path) -> Result<Option<Header>> {
+    let path = directory.join(HEADER);
+    let file = path.display().to_string();
+    match std::fs::read(&path) {
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(header) => Ok(Some(header)),
+            Err(error) => {
+                Err(RunError::Damaged { file, line: error.line(), problem: error.to_string() })
+            }
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(RunError::Read { file, source }),
+    }
+}
+
+/// Reads a finished experiment; the slopes are fitted again.
+///
+/// # Errors
+/// [`RunError`] if the directory holds none.
+pub fn load(directory: &Path) -> Result<Finished> {
+    let absent = || RunError::Absent { directory: directory.display().to_string() };
+    let header = read_header(directory)?.ok_or_else(absent)?;
+    if !directory.join(RUNS).exists() {
+        return Err(absent());
+    }
+    let records: Vec<Record> =
+        finished(directory, &header)?.into_values().map(|(_, record)| record).collect();
+    let slopes = fit(&header.spec, &records);
+    Ok(Finished { header, records, slopes })
+}
+
+fn write_error(path: &Path, source: std::io::Error) -> RunError {
+    RunError::Write { file: path.display().to_string(), source }
+}
+
+fn pretty<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .map_err(|error| write_error(path, std::io::Error::other(error)))
+}
+
+/// Writes a file that appears under its name only when complete.
+fn write_complete(path: &Path, text: &str) -> Result<()> {
+    let fault = |source| write_error(path, source);
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666)); // reduced by the umask
+    }
+    let mut file = builder.tempfile_in(directory).map_err(fault)?;
+    file.write_all(text.as_bytes()).map_err(fault)?;
+    file.as_file().sync_all().map_err(fault)?;
+    let _: File = file.persist(path).map_err(|error| fault(error.error))?;
+    Ok(())
+}

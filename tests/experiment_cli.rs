@@ -1,0 +1,265 @@
+//! `dpbounds experiment` as a user meets it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use crate::support::{answer, directory, dpbounds, stderr, stdout};
+
+const TINY: &str = r#"
+name = "tiny"
+summary = "A test"
+seeds = 3
+fresh_init = true
+[data]
+name = "atoms:A4,n=16"
+[model]
+degree = 1
+size = 2
+width = 16
+init = "greville"
+[algorithm]
+sampler = "fixed"
+batch = 4
+steps = 20
+step_size = 0.5
+clip = 1.0
+kappa = 0.1
+[measure]
+excess = true
+noise = true
+population = true
+[sweep]
+lambda = [0, 0.5]
+steps = [10, 20]
+[[slope]]
+axis = "steps"
+response = "averaged-risk"
+predicted = -1
+allowed = [-3, 0]
+why = "tests"
+[quick]
+seeds = 1
+"#;
+
+/// Runs an experiment file in a directory and gives the exit code with both outputs.
+fn run(folder: &Path, out: &str, options: &[&str]) -> (Option<i32>, String, String) {
+    let (file, out) = (folder.join("tiny.toml"), folder.join(out));
+    let words = ["experiment", "run", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let output = dpbounds(&[&words, options].concat());
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
+fn good(folder: &Path, out: &str, options: &[&str]) -> String {
+    let (code, text, message) = run(folder, out, options);
+    assert_eq!(code, Some(0), "{message}");
+    assert!(message.is_empty(), "{message}");
+    text
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read(path).unwrap())
+        })
+        .collect()
+}
+
+fn tiny() -> tempfile::TempDir {
+    let folder = directory();
+    std::fs::write(folder.path().join("tiny.toml"), TINY).unwrap();
+    folder
+}
+
+#[test]
+fn a_run_writes_complete_files_that_say_where_they_come_from() {
+    let folder = tiny();
+    let table = good(folder.path(), "a", &["--threads", "1"]);
+    assert!(table.contains("averaged-risk") && table.contains("agrees"), "{table}");
+    let written = files(&folder.path().join("a"));
+    let names: Vec<&str> = written.keys().map(String::as_str).collect();
+    assert_eq!(names, ["experiment.json", "runs.jsonl", "slopes.json", "summary.csv"]);
+    let text = |name: &str| String::from_utf8(written[name].clone()).unwrap();
+    for name in names {
+        let text = text(name);
+        assert!(text.contains("dpbounds experiment run ") && text.contains("seed"), "{name}");
+        assert!(text.contains(env!("CARGO_PKG_VERSION")), "{name}");
+    }
+    let runs: Vec<Json> =
+        text("runs.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(runs.len(), 12);
+    let places: Vec<(u64, u64)> = runs
+        .iter()
+        .map(|run| (run["point"].as_u64().unwrap(), run["seed"].as_u64().unwrap()))
+        .collect();
+    assert!(places.is_sorted());
+    let outcome = &runs[0]["outcome"];
+    assert_eq!(outcome["averaged_risk"]["kind"], "exact");
+    assert!(outcome["noise_excess"].is_number() && outcome["noise_norm"].as_f64().unwrap() > 0.0);
+    assert_eq!(outcome["population_exact"], true);
+    // `show` says the same.
+    let out = folder.path().join("a");
+    assert_eq!(answer(&["experiment", "show", out.to_str().unwrap()]), table);
+}
+
+#[test]
+fn threads_and_interruptions_do_not_change_a_byte() {
+    let folder = tiny();
+    good(folder.path(), "a", &["--threads", "1"]);
+    good(folder.path(), "b", &["--threads", "2"]);
+    let whole = files(&folder.path().join("a"));
+    assert_eq!(files(&folder.path().join("b")), whole);
+    let lines: Vec<&[u8]> = whole["runs.jsonl"].split_inclusive(|byte| *byte == b'\n').collect();
+    // Killed after some runs, in the middle of a line.
+    let cut = [lines[7], lines[2], &lines[4][..lines[4].len() / 2]].concat();
+    let untouched = [lines[7], lines[2]].concat();
+    for part in [cut, untouched, Vec::new(), lines.concat()] {
+        let out = folder.path().join("c");
+        std::fs::create_dir(&out).unwrap();
+        std::fs::write(out.join("experiment.json"), &whole["experiment.json"]).unwrap();
+        std::fs::write(out.join("runs.part.jsonl"), part).unwrap();
+        good(folder.path(), "c", &["--resume"]);
+        assert_eq!(files(&out), whole);
+        std::fs::remove_dir_all(out).unwrap();
+    }
+    // Killed before anything, and resumed when all is done.
+    good(folder.path(), "d", &["--resume"]);
+    good(folder.path(), "d", &["--resume"]);
+    assert_eq!(files(&folder.path().join("d")), whole);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_process_goes_on_where_it_stopped() {
+    let folder = tiny();
+    let long = TINY.replace("steps = [10, 20]", "steps = [4000, 8000]");
+    std::fs::write(folder.path().join("tiny.toml"), long).unwrap();
+    let (file, out) = (folder.path().join("tiny.toml"), folder.path().join("a"));
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_dpbounds"))
+        .args(["experiment", "run", file.to_str().unwrap(), "--threads", "1"])
+        .args(["--out", out.to_str().unwrap()])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let part = out.join("runs.part.jsonl");
+    for _ in 0..2000 {
+        if part.metadata().is_ok_and(|part| part.len() > 0) || out.join("runs.jsonl").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap(); // SIGKILL
+    child.wait().unwrap();
+    good(folder.path(), "a", &["--resume"]);
+    good(folder.path(), "b", &[]);
+    assert_eq!(files(&out), files(&folder.path().join("b")));
+}
+
+#[test]
+fn results_are_never_mixed_or_overwritten() {
+    let folder = tiny();
+    good(folder.path(), "a", &["--quick"]);
+    let before = files(&folder.path().join("a"));
+    let (code, _, message) = run(folder.path(), "a", &["--quick"]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains("holds an experiment already") && message.contains("--resume"));
+    let (code, _, message) = run(folder.path(), "a", &["--resume"]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains("another experiment") && message.contains("--quick"), "{message}");
+    assert_eq!(files(&folder.path().join("a")), before);
+    let changed = String::from_utf8(before["runs.jsonl"].clone()).unwrap();
+    std::fs::write(folder.path().join("a/runs.jsonl"), changed.replacen("key", "kex", 1)).unwrap();
+    let (code, _, message) = run(folder.path(), "a", &["--resume", "--quick"]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains("runs.jsonl, line 1"), "{message}");
+}
+
+#[test]
+fn every_bad_experiment_is_one_clear_complaint_before_anything_runs() {
+    let folder = directory();
+    for (from, to, parts) in [
+        ("seeds = 3", "seeds = [3", vec!["tiny.toml, line 5, column"]),
+        ("steps = 20", "stepss = 20", vec!["line 16, column 1", "did you mean \"steps\""]),
+        ("name = \"atoms:A4,n=16\"", "nmae = \"x\"", vec!["line 7", "\"name\""]),
+        ("batch = 4", "batch = 17", vec!["lambda = 0", "batches of 17", "16", "smaller batch"]),
+        ("degree = 1", "degree = 0", vec!["degree = 0", "1 to"]),
+        ("size = 2", "size = 1", vec!["size = 1", "degree + 1"]),
+        ("width = 16", "width = 15", vec!["width = 15", "even"]),
+        ("width = 16", "width = 0", vec!["width = 0"]),
+        ("clip = 1.0", "", vec!["kappa is 0.1", "without clipping"]),
+        ("lambda = [0, 0.5]", "lambda = [2]", vec!["lambda is 2", "[0, 1]"]),
+        ("steps = [10, 20]", "steps = [0]", vec!["sweep.steps = 0"]),
+        ("A4,n=16", "A4,n=17", vec!["[data]", "17"]),
+        ("atoms:A4,n=16", "irris", vec!["[data]", "irris", "iris"]),
+        ("atoms:A4,n=16", "iris", vec!["measure.population", "held_out"]),
+        ("lambda = [0, 0.5]", "gamma = [0.1]", vec!["[data]", "gamma"]),
+        ("allowed = [-3, 0]", "", vec!["slope.allowed"]),
+    ] {
+        std::fs::write(folder.path().join("tiny.toml"), TINY.replacen(from, to, 1)).unwrap();
+        let (code, text, message) = run(folder.path(), "out", &[]);
+        assert_eq!(code, Some(2), "{to}: {message}");
+        assert!(message.starts_with("error: ") && message.lines().count() == 1, "{message}");
+        assert!(message.contains("tiny.toml") && text.is_empty(), "{to}: {message}");
+        assert!(parts.iter().all(|part| message.contains(part)), "{to}: {message}");
+        assert!(!folder.path().join("out").exists(), "{to}");
+    }
+    std::fs::write(folder.path().join("tiny.toml"), b"name = \"\xff\"\n").unwrap();
+    assert!(run(folder.path(), "out", &[]).2.contains("line 1: the text is not UTF-8"));
+    for (words, parts) in [
+        (vec!["run", "cumulative-nose", "--out", "x"], ["cumulative-nose", "cumulative-noise"]),
+        (vec!["run", "none.toml", "--out", "x"], ["cannot read", "none.toml"]),
+        (vec!["show", "no-such-directory"], ["no-such-directory", "experiment run"]),
+    ] {
+        let output = dpbounds(&[&["experiment"], &words[..]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(parts.iter().all(|part| stderr(&output).contains(part)), "{}", stderr(&output));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_cannot_be_written_is_named_and_nothing_is_lost() {
+    let folder = tiny();
+    std::fs::write(folder.path().join("file"), "kept").unwrap();
+    let (code, _, message) = run(folder.path(), "file/out", &[]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains("cannot write") && message.contains("file/out"), "{message}");
+    assert_eq!(std::fs::read(folder.path().join("file")).unwrap(), b"kept");
+    // Files of at most 8 blocks: the part file is full after a few runs, like a disk.
+    let (file, out) = (folder.path().join("tiny.toml"), folder.path().join("full"));
+    let command = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {} experiment run {} --out {} --threads 1",
+        env!("CARGO_BIN_EXE_dpbounds"),
+        file.display(),
+        out.display()
+    );
+    let output = std::process::Command::new("sh").args(["-c", &command]).output().unwrap();
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("cannot write") && message.contains("runs.part.jsonl"), "{message}");
+    assert!(message.contains("--resume"), "{message}");
+    let left = files(&out);
+    let names: Vec<&str> = left.keys().map(String::as_str).collect();
+    assert_eq!(names, ["experiment.json", "runs.part.jsonl"]);
+    assert!(left["runs.part.jsonl"].ends_with(b"}\n"), "only complete lines are left");
+    good(folder.path(), "full", &["--resume"]);
+    good(folder.path(), "whole", &[]);
+    assert_eq!(files(&out), files(&folder.path().join("whole")));
+}
+
+#[test]
+fn the_list_names_every_built_in_experiment() {
+    let document: Json =
+        serde_json::from_str(&answer(&["experiment", "list", "--format", "json"])).unwrap();
+    let all = document["experiments"].as_array().unwrap();
+    assert!(all.len() >= 3);
+    assert!(all.iter().all(|one| !one["summary"].as_str().unwrap().is_empty()));
+    for format in ["table", "csv"] {
+        let lines = answer(&["experiment", "list", "--format", format]).lines().count();
+        assert_eq!(lines, 1 + all.len());
+    }
+}
