@@ -28,6 +28,8 @@ specs![
     "noise-kappa",
     "noise-lambda",
     "noise-epsilon",
+    "noise-width",
+    "noise-dimension",
     "cumulative-noise",
     "accuracy-epsilon",
 ];
