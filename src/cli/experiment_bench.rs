@@ -151,9 +151,9 @@ fn quantile(sorted: &[f64], level: f64) -> f64 {
     sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
-/// To four places after the point.
+/// To six places after the point.
 fn rounded(value: f64) -> f64 {
-    (value * 1e4).round() / 1e4
+    (value * 1e6).round() / 1e6
 }
 
 fn name<T: ValueEnum>(value: T) -> String {
