@@ -34,12 +34,13 @@ enum TypeWord {
 /// Measure the speed of training on a fixed workload, on one thread.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The workloads are steps of DP-SGD with clipping, noise that is correlated over time, and projection,
-on a network of cubic splines with 6 functions; inputs uniform in the unit ball, random labels.
+The workloads are steps of DP-SGD with clipping, noise that is correlated over time, and
+projection, on a network of cubic splines with 6 functions; inputs uniform in the unit ball,
+random labels.
 
-Prints one line of JSON: steps_per_s from the median time of a step (p50_ms), quiet_steps_per_s from
-the time that a tenth of the steps stay below (p10_ms), and rss_mb, the most memory used, where the
-system tells it.
+Prints one line of JSON: steps_per_s from the median time of a step (p50_ms), quiet_steps_per_s
+from the time that a tenth of the steps stay below (p10_ms), and rss_mb, the most memory used,
+where the system tells it.
 
 Examples:
   dpbounds experiment bench --workload W1 --seconds 0.2
@@ -151,9 +152,9 @@ fn quantile(sorted: &[f64], level: f64) -> f64 {
     sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
-/// To four places after the point.
+/// To six places after the point.
 fn rounded(value: f64) -> f64 {
-    (value * 1e4).round() / 1e4
+    (value * 1e6).round() / 1e6
 }
 
 fn name<T: ValueEnum>(value: T) -> String {

@@ -10,6 +10,9 @@ use super::{Aligned, Examples, Real};
 /// Polynomials closer than this are the same up to rounding.
 const SAME: f64 = 1e-12;
 
+/// Inputs of a batch are kept between loops over it if they take at most this many bytes.
+const LARGEST_KEPT: usize = 1 << 23;
+
 /// The features of some inputs for the examples of a batch, in rows of examples.
 pub(super) struct Features<F, const K1: usize> {
     runs: Vec<Run<F, K1>>,
@@ -43,18 +46,18 @@ impl<F: Real, const K1: usize> Features<F, K1> {
         }
     }
 
-    /// Features of the inputs from `first` on; inputs are loaded from the first to the last.
+    /// Features of the inputs from `first` on; inputs are loaded from the first to the last, and `again` if
+    /// the last loop was over the same batch.
     pub(super) fn load(
         &mut self,
         arch: Arch,
         examples: &Examples<F>,
         batch: &[u32],
-        first: usize,
-        inputs: usize,
+        (first, inputs): (usize, usize),
+        again: bool,
     ) {
         let stride = batch.len().next_multiple_of(PADDING);
         self.stride = stride;
-        self.x.resize(inputs * stride);
         self.spans.resize(inputs * stride, 0);
         self.values.resize(inputs * K1 * stride);
         for row in [&mut self.squares, &mut self.scaled, &mut self.position] {
@@ -63,17 +66,24 @@ impl<F: Real, const K1: usize> Features<F, K1> {
         if first == 0 {
             self.squares.fill(F::default());
         }
-        for (e, example) in batch.iter().enumerate() {
-            let row = &examples.row(*example as usize)[first..first + inputs];
-            for (to, x) in self.x[e..].iter_mut().step_by(stride).zip(row) {
-                *to = *x;
+        let all = examples.inputs() * stride;
+        let keep = all * size_of::<F>() <= LARGEST_KEPT;
+        let (room, at) = if keep { (all, first * stride) } else { (inputs * stride, 0) };
+        self.x.resize(room);
+        let x = &mut self.x[at..at + inputs * stride];
+        if !(keep && again) {
+            // Examples inside: many rows are on their way from memory at a time.
+            for (i, row) in x.chunks_exact_mut(stride.max(1)).enumerate() {
+                for (x, example) in row.iter_mut().zip(batch) {
+                    *x = examples.row(*example as usize)[first + i];
+                }
             }
         }
         arch.dispatch(Splines {
             runs: &self.runs,
             total_spans: self.total_spans,
             stride,
-            x: &self.x,
+            x,
             spans: &mut self.spans,
             values: &mut self.values,
             squares: &mut self.squares,

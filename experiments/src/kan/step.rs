@@ -173,7 +173,7 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
         self.resize(batch.len());
         let layout = self.layout;
         for (first, inputs) in self.blocks() {
-            self.features.load(self.arch, examples, batch, first, inputs);
+            self.features.load(self.arch, examples, batch, (first, inputs), false);
             self.arch.dispatch(Forward::<F, K1> {
                 weights,
                 width: layout.width,
@@ -260,7 +260,8 @@ impl<F: Real, const K1: usize> Core<F> for Engine<F, K1> {
         let mut distance_squared = 0.0;
         for (first, inputs) in self.blocks() {
             if inputs < layout.inputs {
-                self.features.load(self.arch, input.examples, input.batch, first, inputs);
+                let block = (first, inputs);
+                self.features.load(self.arch, input.examples, input.batch, block, true);
             }
             distance_squared += self.arch.dispatch(Backward::<F, K1> {
                 weights: &mut *weights,

@@ -80,7 +80,12 @@ impl<F: Real, const K1: usize> Backward<'_, F, K1> {
         let mut distance = 0.0;
         for input in 0..self.inputs {
             let spans = &self.spans[input * self.stride..][..self.examples];
-            let values = &self.values[input * K1 * self.stride..][..K1 * self.stride];
+            let values = &self.values[input * K1 * self.stride..];
+            // Rows of equal length: one check of an index serves for all.
+            let mut active = [values; K1];
+            for (k, active) in active.iter_mut().enumerate() {
+                *active = &values[k * self.stride..][..self.stride];
+            }
             sort(spans, self.order, self.bounds);
             update.squares = [zero; N];
             for tile in 0..tiles {
@@ -90,7 +95,7 @@ impl<F: Real, const K1: usize> Backward<'_, F, K1> {
                         let example = *example as usize;
                         let g = &g[example * tiles + tile];
                         for k in 0..K1 {
-                            let value = F::splat(simd, values[k * self.stride + example]);
+                            let value = F::splat(simd, active[k][example]);
                             for n in 0..N {
                                 sums[k][n] = F::mul_add(simd, value, g[n], sums[k][n]);
                             }

@@ -49,8 +49,13 @@ impl<F: Real, const K1: usize> Forward<'_, F, K1> {
         let weights = F::vectors::<S>(self.weights).as_chunks::<N>().0;
         let weights = &weights[self.first * self.size * tiles..];
         let pre = F::vectors_mut::<S>(self.pre).as_chunks_mut::<N>().0;
+        // Rows of equal length: one check of an index serves for all active functions.
+        let reach = weights.len() - (K1 - 1) * tiles;
+        let mut functions = [weights; K1];
+        for (k, rows) in functions.iter_mut().enumerate() {
+            *rows = &weights[k * tiles..][..reach];
+        }
         for tile in 0..tiles {
-            let weights = &weights[tile..];
             for (group, pre) in pre.chunks_exact_mut(TOGETHER * tiles).enumerate() {
                 let at = group * TOGETHER;
                 let mut sums = [[F::splat(simd, F::default()); N]; TOGETHER];
@@ -62,15 +67,18 @@ impl<F: Real, const K1: usize> Forward<'_, F, K1> {
                 let rows = self.spans.chunks_exact(self.stride);
                 let rows = rows.zip(self.values.chunks_exact(K1 * self.stride));
                 for (input, (spans, values)) in rows.take(self.inputs).enumerate() {
-                    let weights = &weights[input * self.size * tiles..];
-                    let (spans, values) = (&spans[at..at + TOGETHER], &values[at..]);
-                    let add = (simd, weights, tiles, values, self.stride);
+                    let spans = &spans[at..][..TOGETHER];
+                    let mut active = [values; K1];
+                    for (k, active) in active.iter_mut().enumerate() {
+                        *active = &values[k * self.stride + at..][..TOGETHER];
+                    }
+                    let row = |e: usize| (input * self.size + usize::from(spans[e])) * tiles + tile;
                     // One by one: a loop would keep the sums in memory.
                     let [a, b, c, d] = &mut sums;
-                    add_example::<F, S, N, K1>(add, spans[0], 0, a);
-                    add_example::<F, S, N, K1>(add, spans[1], 1, b);
-                    add_example::<F, S, N, K1>(add, spans[2], 2, c);
-                    add_example::<F, S, N, K1>(add, spans[3], 3, d);
+                    add_example::<F, S, N, K1>(simd, &functions, row(0), &active, 0, a);
+                    add_example::<F, S, N, K1>(simd, &functions, row(1), &active, 1, b);
+                    add_example::<F, S, N, K1>(simd, &functions, row(2), &active, 2, c);
+                    add_example::<F, S, N, K1>(simd, &functions, row(3), &active, 3, d);
                 }
                 for (e, sum) in sums.iter().enumerate() {
                     pre[e * tiles + tile] = *sum;
@@ -80,22 +88,18 @@ impl<F: Real, const K1: usize> Forward<'_, F, K1> {
     }
 }
 
-/// Instruction set, rows of weights from those of an input on with their distance, and values from those
-/// of the first example on with theirs.
-type Operands<'a, F, S, const N: usize> =
-    (S, &'a [[<F as Real>::Vector<S>; N]], usize, &'a [F], usize);
-
 #[inline(always)]
 fn add_example<F: Real, S: Simd, const N: usize, const K1: usize>(
-    (simd, weights, tiles, values, stride): Operands<'_, F, S, N>,
-    span: u16,
+    simd: S,
+    functions: &[&[[F::Vector<S>; N]]; K1],
+    row: usize,
+    active: &[&[F]; K1],
     example: usize,
     sum: &mut [F::Vector<S>; N],
 ) {
-    let weights = &weights[usize::from(span) * tiles..];
     for k in 0..K1 {
-        let value = F::splat(simd, values[k * stride + example]);
-        let row = &weights[k * tiles];
+        let value = F::splat(simd, active[k][example]);
+        let row = &functions[k][row];
         for n in 0..N {
             sum[n] = F::mul_add(simd, value, row[n], sum[n]);
         }
