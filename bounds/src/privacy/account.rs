@@ -174,18 +174,16 @@ fn answer(
     match method {
         Method::Pld => {
             let step = one_step(plan, route, kappa)?;
-            // The one-sided evaluation, which calibrations rest on, is the sharper upper side.
-            let (Bracket { lower, upper }, one_sided) = match question {
-                Question::EpsilonAt { delta } => (
-                    pld::epsilon(&step, plan.steps, delta)?,
-                    pld::upper_epsilon(&step, plan.steps, delta)?,
-                ),
-                Question::DeltaAt { epsilon } => (
-                    pld::delta(&step, plan.steps, epsilon)?,
-                    pld::upper_delta(&step, plan.steps, epsilon)?,
-                ),
+            let Bracket { lower, upper } = match question {
+                Question::EpsilonAt { delta } => pld::epsilon(&step, plan.steps, delta)?,
+                Question::DeltaAt { epsilon } => {
+                    let Bracket { lower, upper } = pld::delta(&step, plan.steps, epsilon)?;
+                    // Calibrations rest on the one-sided evaluation: an account of their noise agrees.
+                    let one_sided = pld::upper_delta(&step, plan.steps, epsilon)?;
+                    Bracket { lower, upper: upper.min(one_sided) }
+                }
             };
-            finish(quantity, Some(lower), upper.min(one_sided), PLD)
+            finish(quantity, Some(lower), upper, PLD)
         }
         Method::Rdp => {
             let (source, value) = renyi(plan, route, kappa, question)?;
