@@ -2,11 +2,12 @@
 
 use dpbounds_bounds::privacy::pld::{self, OneStep};
 use dpbounds_bounds::privacy::{
-    Extent, Method, Plan, Relation, Sampler, Target, calibrate, gaussian, largest,
+    Extent, Method, Plan, Question, Relation, Sampler, Target, account, calibrate, gaussian,
+    largest,
 };
 use dpbounds_bounds::{BoundError, Warrant};
 
-use crate::support::{Draws, SUBSAMPLED, delta, effort, plan};
+use crate::support::{Draws, SUBSAMPLED, delta, effort, plan, spent};
 
 fn draw(draws: &mut Draws, lambda: f64, of: (Sampler, Relation), steps: u64) -> (Plan, Target) {
     let n = draws.count(20, 2000);
@@ -184,4 +185,24 @@ fn extents_without_amplification_and_at_the_end_of_the_data() {
     assert!(matches!(too_long, Err(BoundError::Conflict { .. })), "{too_long:?}");
     let lone = ask(Extent::Batch, plan(1, 1, 5, 0.0, (Sampler::Fixed, Relation::AddRemove)));
     assert!(matches!(lone, Err(BoundError::Unproven { .. })), "{lone:?}");
+}
+
+/// Answers at the ends of the range of noise: finite, and the largest run is that of the best proof.
+#[test]
+fn extreme_noise_is_answered_with_numbers() {
+    let of = (Sampler::Full, Relation::AddRemove);
+    let run = plan(100, 100, 100, 0.0, of);
+    let spent = spent(&run, 1e-7, Question::EpsilonAt { delta: 1e-5 }, Method::Auto);
+    // μ = 1e8: μ²/2 and about 4.26 μ.
+    let epsilon = spent.upper.unwrap();
+    assert!((epsilon / 5e15 - 1.0).abs() < 1e-6, "{epsilon}");
+
+    let run = plan(10_000, 100, 100, 0.0, (Sampler::Poisson, Relation::AddRemove));
+    let effort = effort(Method::Auto);
+    let tiny = account(&run, 1e-155, Question::EpsilonAt { delta: 1e-5 }, &effort).unwrap();
+    assert!(tiny.lower.unwrap().is_finite() && tiny.value.is_none_or(f64::is_finite), "{tiny:?}");
+
+    let target = Target { epsilon: 1.0, delta: 1e-5 };
+    let steps = largest(Extent::Steps, &run, 1e4, target, &effort).unwrap().value.unwrap();
+    assert!(steps > 6e10, "{steps}");
 }
