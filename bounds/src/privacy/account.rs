@@ -6,7 +6,7 @@ use super::closed_form::KAPPA;
 use super::correlated::monte_carlo;
 use super::correlated::transfer::Resolution;
 use super::pld::{self, OneStep};
-use super::rung::{self, GRIDS, Rung};
+use super::rung::{self, Rung};
 use super::{Bracket, Effort, Method, Pair, Plan, Profile, Route, lower, rdp, route};
 use crate::domain;
 use crate::error::{BoundError, Result};
@@ -208,16 +208,10 @@ fn on_finer_grids(
     method: Method,
     effort: &Effort<'_>,
 ) -> Result<(Rung, f64)> {
-    let grids = match (effort.method, method) {
-        // Beside L2TD the value of L2T is for comparison.
-        (Method::Auto, Method::L2t) => &GRIDS[..1],
-        (_, Method::L2t | Method::L2td) => &GRIDS[..],
-        _ => &GRIDS[..1],
-    };
     let start = Instant::now();
     let mut best = f64::INFINITY;
     let mut rung = Rung::new(method, plan, route, Resolution::COARSE)?;
-    for &(resolution, name) in grids {
+    for &(resolution, name) in rung::grids(effort.method, method) {
         let begun = Instant::now();
         (effort.progress)(name);
         rung = rung.with_resolution(resolution);

@@ -8,7 +8,7 @@ use super::correlated::ladder::linear_test;
 use super::correlated::monte_carlo;
 use super::correlated::transfer::Resolution;
 use super::gaussian::largest_mu;
-use super::rung::{self, GRIDS, Rung};
+use super::rung::{self, Rung};
 use super::{
     Effort, Method, Pair, Plan, Question, Relation, Route, Sampler, Target, account, closed_form,
     lower, participation_norm, pld, route,
@@ -248,7 +248,7 @@ impl Search<'_> {
     fn root(&self, rung: &Rung, start: Start, tolerance: f64) -> Result<Option<Crossing>> {
         let Target { epsilon, delta } = self.target;
         let value = |kappa: f64| {
-            if self.start.elapsed() > self.effort.budget.max(LEAST_BUDGET) {
+            if self.is_late() {
                 return Ok(f64::NAN);
             }
             Ok(rung.profile(kappa, epsilon)?(epsilon))
@@ -256,8 +256,12 @@ impl Search<'_> {
         decreasing_crossing(value, delta, start, LARGEST_KAPPA, tolerance)
     }
 
+    fn is_late(&self) -> bool {
+        self.start.elapsed() > self.effort.budget.max(LEAST_BUDGET)
+    }
+
     fn nothing_found(&self, method: Method) -> String {
-        if self.start.elapsed() > self.effort.budget.max(LEAST_BUDGET) {
+        if self.is_late() {
             return format!("method {method} found no noise in time; allow more seconds");
         }
         format!("method {method} proves nothing here at any noise")
@@ -283,9 +287,7 @@ impl Search<'_> {
         let Some(mut best) = self.root(&rung, Start::at(guess), 2e-3)? else {
             return Ok(Bound::refused(KAPPA, rung.source(), self.nothing_found(rung.method)));
         };
-        // Beside L2TD the value of L2T is for comparison.
-        let compared = (self.effort.method, method) == (Method::Auto, Method::L2t);
-        let finer = if compared { &[][..] } else { &GRIDS[1..] };
+        let finer = &rung::grids(self.effort.method, method)[1..];
         for (&(resolution, name), shift) in finer.iter().zip(FINER) {
             // A finer search takes up to three times as long as the one before.
             if self.start.elapsed() + 3 * begun.elapsed() > self.effort.budget {
@@ -308,18 +310,9 @@ impl Search<'_> {
         let Target { epsilon, delta } = self.target;
         let bracket = pld::calibrate(make, self.plan.steps, epsilon, delta)?;
         let source = Source::new("ours", "privacy-loss distribution (docs/theory/accounting.md)");
-        let mut kappa = bracket.upper;
-        let mut reached = pld::upper_delta(&make(kappa)?, self.plan.steps, epsilon)?;
-        // The calibration ends on the safe side of one evaluation; this one may use another grid.
-        let mut growth = 1e-5;
-        for _ in 0..12 {
-            if reached <= delta {
-                break;
-            }
-            kappa *= 1.0 + growth;
-            growth *= 2.0;
-            reached = pld::upper_delta(&make(kappa)?, self.plan.steps, epsilon)?;
-        }
+        // The calibration itself ends with this evaluation, on the safe side.
+        let kappa = bracket.upper;
+        let reached = pld::upper_delta(&make(kappa)?, self.plan.steps, epsilon)?;
         let mut bound = self.verified(kappa, reached, source)?;
         bound.lower = bound.value.map(|value| bracket.lower.min(value));
         Ok(bound)

@@ -12,11 +12,21 @@ use crate::warrant::Source;
 pub(super) type Profile<'a> = Box<dyn Fn(f64) -> f64 + 'a>;
 
 /// Grids of the transfer bounds, coarse first, with the names of their stages.
-pub(super) const GRIDS: [(Resolution, &str); 3] = [
+const GRIDS: [(Resolution, &str); 3] = [
     (Resolution::COARSE, "coarse grid"),
     (Resolution::FINE, "fine grid"),
     (Resolution::FINEST, "finest grid"),
 ];
+
+/// The grids on which a method is evaluated, one after the other while time is left.
+pub(super) fn grids(asked: Method, method: Method) -> &'static [(Resolution, &'static str)] {
+    match (asked, method) {
+        // Beside L2TD the value of L2T is for comparison.
+        (Method::Auto, Method::L2t) => &GRIDS[..1],
+        (_, Method::L2t | Method::L2td) => &GRIDS,
+        _ => &GRIDS[..1],
+    }
+}
 
 /// Grids for the order that rarely decides, crude first; strong correlation needs the second.
 const CRUDE: [Resolution; 2] = [
