@@ -359,7 +359,7 @@ fn calibrate(
         batch: settings.batch as u64,
         steps: settings.steps.saturating_sub(1),
         lambda: settings.lambda,
-        sampler: settings.sampler.to_string().parse()?,
+        sampler: settings.sampler,
         relation: target.relation.parse()?,
     };
     let effort =

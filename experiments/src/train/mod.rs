@@ -9,7 +9,7 @@ mod settings;
 mod workload;
 
 pub use dp_sgd::{StepReport, Trainer};
+pub use dpbounds_bounds::privacy::Sampler;
 pub use error::TrainError;
-pub use sampler::Sampler;
 pub use settings::Settings;
 pub use workload::{Task, Workload};

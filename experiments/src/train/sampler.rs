@@ -1,35 +1,8 @@
 //! Which records take part in a step.
 
-use std::fmt;
-
+use dpbounds_bounds::privacy::Sampler;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use serde::{Deserialize, Serialize};
-
-/// How batches are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sampler {
-    /// A uniform subset of B records in every step, without replacement (Algorithm 1).
-    Fixed,
-    /// Every record joins with probability B/n, independently; the divisor stays B.
-    Poisson,
-    /// All records in every step; B = n.
-    Full,
-    /// Disjoint batches of B records in a random order, every record at most once.
-    Stream,
-}
-
-impl fmt::Display for Sampler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fixed => "fixed",
-            Self::Poisson => "poisson",
-            Self::Full => "full",
-            Self::Stream => "stream",
-        })
-    }
-}
 
 /// The batches of one run. Every step has random numbers of its own, so that it can be drawn again.
 #[derive(Debug)]
