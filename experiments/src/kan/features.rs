@@ -21,7 +21,7 @@ pub(super) struct Features<F, const K1: usize> {
     pub(super) stride: usize,
     /// Inputs by examples.
     pub(super) spans: Vec<u16>,
-    /// Inputs by functions by examples.
+    /// Inputs by examples by functions.
     pub(super) values: Aligned<F>,
     /// `‖h(x)‖²` over the inputs so far.
     pub(super) squares: Aligned<F>,

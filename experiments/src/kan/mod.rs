@@ -10,4 +10,4 @@ mod step;
 pub(crate) use aligned::Aligned;
 pub use examples::Examples;
 pub use real::Real;
-pub(crate) use step::{Core, Layout, StepInput, core};
+pub(crate) use step::{Core, Layout, StepInput};

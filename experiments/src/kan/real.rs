@@ -3,12 +3,22 @@
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use pulp::Simd;
+use dpbounds_bounds::kan::Network;
+use pulp::{Arch, Simd};
 
 use super::kernels::{WORDS, noise, tanh};
+use super::step::{Core, core};
 
 /// `f32` or `f64`: one source for both.
-pub trait Real:
+pub trait Real: Vectors {
+    /// The nearest value.
+    fn from_f64(value: f64) -> Self;
+    /// The value itself.
+    fn to_f64(self) -> f64;
+}
+
+/// What the kernels need of a floating-point type and its vectors.
+pub trait Vectors:
     Copy
     + Default
     + Debug
@@ -28,11 +38,6 @@ pub trait Real:
     type Mask<S: Simd>: Copy;
     /// Random words for one normal number.
     const RANDOM_WORDS: usize;
-
-    /// The nearest value.
-    fn from_f64(value: f64) -> Self;
-    /// The value itself.
-    fn to_f64(self) -> f64;
 
     /// Splits a number >= 0 into a whole part of at most `last` and the rest.
     fn locate(self, last: Self) -> (u16, Self);
@@ -68,6 +73,9 @@ pub trait Real:
 
     /// `tanh(scale·x)` in place.
     fn tanh_all<S: Simd>(values: &mut [Self], scale: Self);
+    /// A network with the room that a step needs; `None` for a degree above 7. Here and not generic, so
+    /// that the kernels are compiled once.
+    fn core(network: &Network, arch: Arch) -> Option<Box<dyn Core<Self>>>;
     /// Independent standard normal numbers from random words, `RANDOM_WORDS` for each.
     fn normals<S: Simd>(words: &[u32; WORDS], out: &mut [Self]);
 }
@@ -77,10 +85,6 @@ macro_rules! real {
      $as_simd:ident, $as_mut_simd:ident, $splat:ident, $sub:ident, $mul:ident,
      $mul_add:ident, $at_least:ident, $select:ident, $sum:ident) => {
         impl Real for $type {
-            type Vector<S: Simd> = S::$vector;
-            type Mask<S: Simd> = S::$mask;
-            const RANDOM_WORDS: usize = $words;
-
             #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
@@ -91,6 +95,13 @@ macro_rules! real {
             fn to_f64(self) -> f64 {
                 self as f64
             }
+        }
+
+        impl Vectors for $type {
+            type Vector<S: Simd> = S::$vector;
+            type Mask<S: Simd> = S::$mask;
+            const RANDOM_WORDS: usize = $words;
+
             #[allow(clippy::cast_possible_truncation)] // below 2^16
             #[inline(always)]
             fn locate(self, last: Self) -> (u16, Self) {
@@ -151,6 +162,9 @@ macro_rules! real {
                 for value in values {
                     *value = $tanh(scale * *value, !S::IS_SCALAR);
                 }
+            }
+            fn core(network: &Network, arch: Arch) -> Option<Box<dyn Core<Self>>> {
+                core(network, arch)
             }
             #[inline(always)]
             fn normals<S: Simd>(words: &[u32; WORDS], out: &mut [Self]) {

@@ -4,7 +4,7 @@ use dpbounds_bounds::kan::{Activation, Network};
 use pulp::Arch;
 
 use super::features::Features;
-use super::kernels::{self, Backward, Clip, Forward, Noise, TOGETHER, Unit};
+use super::kernels::{self, Backward, Clip, Forward, Keystream, Noise, Normals, TOGETHER, Unit};
 use super::{Aligned, Examples, Real};
 
 /// Rows of weights hold this many units at least, so that every vector fits.
@@ -69,7 +69,7 @@ impl Layout {
 }
 
 /// What one step needs beside the batch.
-pub(crate) struct StepInput<'a, F> {
+pub struct StepInput<'a, F> {
     pub(crate) examples: &'a Examples<F>,
     pub(crate) batch: &'a [u32],
     /// The divisor B.
@@ -82,24 +82,28 @@ pub(crate) struct StepInput<'a, F> {
 
 /// What one step reports.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct StepOutput {
+pub struct StepOutput {
     pub(crate) clipped: usize,
     /// `‖W − W_0‖²` after the update.
     pub(crate) distance_squared: f64,
 }
 
 /// A network with the room that a step needs, for one degree.
-pub(crate) trait Core<F: Real>: Send {
+pub trait Core<F: Real>: Send {
     /// Outputs `f_W(x)` of a batch.
     fn outputs(&mut self, examples: &Examples<F>, batch: &[u32], weights: &[F]) -> &[F];
     /// `W −= step size·(clipped mean gradient + noise)`; the outputs before it are kept.
     fn step(&mut self, input: StepInput<'_, F>, weights: &mut [F]) -> StepOutput;
     /// The outputs of the last batch.
     fn last_outputs(&self) -> &[F];
+    /// Standard normal numbers from a keystream.
+    fn normals(&self, keystream: Keystream, out: &mut [F]);
+    /// `W = start + (W − start)·factor`.
+    fn shrink_towards(&self, weights: &mut [F], start: &[F], factor: F);
 }
 
 /// `None` for a degree above 7.
-pub(crate) fn core<F: Real>(network: &Network, arch: Arch) -> Option<Box<dyn Core<F>>> {
+pub(super) fn core<F: Real>(network: &Network, arch: Arch) -> Option<Box<dyn Core<F>>> {
     Some(match network.basis().degree() {
         1 => Box::new(Engine::<F, 2>::new(network, arch)),
         2 => Box::new(Engine::<F, 3>::new(network, arch)),
@@ -122,6 +126,7 @@ struct Engine<F, const K1: usize> {
     units: Aligned<F>,
     outputs: Vec<F>,
     squares: Vec<F>,
+    lanes: Aligned<F>,
     labels: Vec<F>,
     factors: Vec<F>,
     order: Vec<u32>,
@@ -141,6 +146,7 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
             units: Aligned::zeros(0),
             outputs: Vec::new(),
             squares: Vec::new(),
+            lanes: Aligned::zeros(0),
             labels: Vec::new(),
             factors: Vec::new(),
             order: Vec::new(),
@@ -160,6 +166,7 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
         let rows = examples.next_multiple_of(TOGETHER);
         self.batch = examples;
         self.units.resize(rows * self.layout.width);
+        self.lanes.resize(2 * rows * PADDING);
         for buffer in [&mut self.outputs, &mut self.squares] {
             buffer.resize(rows, F::default());
         }
@@ -201,6 +208,7 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
             values: &mut self.units,
             outputs: &mut self.outputs,
             squares: &mut self.squares,
+            lanes: &mut self.lanes,
         });
         #[allow(clippy::cast_precision_loss)]
         let scale = F::from_f64(1.0 / (layout.units as f64).sqrt());
@@ -286,6 +294,14 @@ impl<F: Real, const K1: usize> Core<F> for Engine<F, K1> {
 
     fn last_outputs(&self) -> &[F] {
         &self.outputs[..self.batch]
+    }
+
+    fn normals(&self, keystream: Keystream, out: &mut [F]) {
+        self.arch.dispatch(Normals { keystream, out });
+    }
+
+    fn shrink_towards(&self, weights: &mut [F], start: &[F], factor: F) {
+        kernels::shrink_towards(self.arch, weights, start, factor);
     }
 }
 

@@ -6,7 +6,7 @@ use pulp::Arch;
 use super::noise::NoiseSource;
 use super::sampler::Batches;
 use super::{Settings, TrainError};
-use crate::kan::{Aligned, Core, Examples, Layout, Real, StepInput, core, kernels};
+use crate::kan::{Aligned, Core, Examples, Layout, Real, StepInput, kernels};
 
 /// What one step did.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +56,6 @@ pub struct Trainer<'a, F: Real> {
     examples: &'a Examples<F>,
     settings: Settings,
     layout: Layout,
-    arch: Arch,
     core: Box<dyn Core<F>>,
     batches: Batches,
     source: NoiseSource,
@@ -112,7 +111,7 @@ impl<'a, F: Real> Trainer<'a, F> {
         }
         let layout = Layout::new(network);
         #[allow(clippy::cast_precision_loss)]
-        let core = core(network, arch).ok_or(TrainError::Value {
+        let core = F::core(network, arch).ok_or(TrainError::Value {
             what: "degree",
             value: network.basis().degree() as f64,
             allowed: "1 to 7 in training",
@@ -124,10 +123,9 @@ impl<'a, F: Real> Trainer<'a, F> {
             examples,
             settings,
             layout,
-            arch,
             core,
             batches: Batches::new(sampler, examples.len(), batch, seed),
-            source: NoiseSource::new(seed, layout, arch),
+            source: NoiseSource::new(seed, layout),
             weights: layout.import(weights),
             start,
             now: Aligned::zeros(noisy),
@@ -160,7 +158,7 @@ impl<'a, F: Real> Trainer<'a, F> {
         #[allow(clippy::cast_precision_loss)]
         let divisor = divisor as f64;
         if kappa > 0.0 {
-            self.source.draw(t, &mut self.now);
+            self.source.draw(t, &*self.core, &mut self.now);
         }
         let noise = (kappa > 0.0).then(|| kernels::Noise {
             now: &self.now,
@@ -184,7 +182,7 @@ impl<'a, F: Real> Trainer<'a, F> {
         let projected = radius.is_some_and(|radius| distance > radius);
         if let Some(radius) = radius.filter(|_| projected) {
             let factor = number(radius / distance);
-            kernels::shrink_towards(self.arch, &mut self.weights, &self.start, factor);
+            self.core.shrink_towards(&mut self.weights, &self.start, factor);
             distance = radius;
         }
         std::mem::swap(&mut self.now, &mut self.before);
@@ -223,7 +221,7 @@ impl<'a, F: Real> Trainer<'a, F> {
     #[must_use]
     pub fn noise(&self, t: u64) -> Vec<f64> {
         let mut out: Aligned<F> = Aligned::zeros(self.layout.len());
-        NoiseSource::new(self.settings.seed, self.layout, self.arch).draw(t, &mut out);
+        self.source.draw(t, &*self.core, &mut out);
         self.layout.export(&out)
     }
 

@@ -6,7 +6,7 @@ use crate::kan::Real;
 
 /// `scale·(now − lambda·before)` is subtracted from the weights.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Noise<'a, F> {
+pub struct Noise<'a, F> {
     pub(crate) now: &'a [F],
     pub(crate) before: &'a [F],
     pub(crate) lambda: F,
@@ -78,14 +78,10 @@ impl<F: Real, const K1: usize> Backward<'_, F, K1> {
             update.scale = F::splat(simd, -noise.scale);
         }
         let mut distance = 0.0;
+        let values = self.values.as_chunks::<K1>().0;
         for input in 0..self.inputs {
             let spans = &self.spans[input * self.stride..][..self.examples];
-            let values = &self.values[input * K1 * self.stride..];
-            // Rows of equal length: one check of an index serves for all.
-            let mut active = [values; K1];
-            for (k, active) in active.iter_mut().enumerate() {
-                *active = &values[k * self.stride..][..self.stride];
-            }
+            let values = &values[input * self.stride..][..self.examples];
             sort(spans, self.order, self.bounds);
             update.squares = [zero; N];
             for tile in 0..tiles {
@@ -93,9 +89,10 @@ impl<F: Real, const K1: usize> Backward<'_, F, K1> {
                 for (span, (begin, end)) in self.bounds.iter().enumerate() {
                     for example in &self.order[*begin as usize..*end as usize] {
                         let example = *example as usize;
+                        let values = &values[example];
                         let g = &g[example * tiles + tile];
                         for k in 0..K1 {
-                            let value = F::splat(simd, active[k][example]);
+                            let value = F::splat(simd, values[k]);
                             for n in 0..N {
                                 sums[k][n] = F::mul_add(simd, value, g[n], sums[k][n]);
                             }

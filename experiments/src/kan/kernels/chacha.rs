@@ -9,7 +9,7 @@ pub(crate) const WORDS: usize = 16 * BLOCKS;
 
 /// The key and the stream.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Keystream {
+pub struct Keystream {
     pub(crate) key: [u32; 8],
     pub(crate) stream: u64,
 }

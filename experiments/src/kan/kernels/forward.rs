@@ -7,7 +7,7 @@ use crate::kan::Real;
 /// Examples that go together; rows of pre-activations are padded to a multiple of them.
 pub(crate) const TOGETHER: usize = 4;
 
-/// `pre[e][j] (+)= Σ_i Σ_k values[i][k][e] · weights[(first + i)·size + spans[i][e] + k][j]`.
+/// `pre[e][j] (+)= Σ_i Σ_k values[i][e][k] · weights[(first + i)·size + spans[i][e] + k][j]`.
 ///
 /// Rows of `width` units and of `stride` examples, both multiples of 16. `K1 = degree + 1` functions are
 /// active per feature.
@@ -55,6 +55,7 @@ impl<F: Real, const K1: usize> Forward<'_, F, K1> {
         for (k, rows) in functions.iter_mut().enumerate() {
             *rows = &weights[k * tiles..][..reach];
         }
+        let values = self.values.as_chunks::<K1>().0;
         for tile in 0..tiles {
             for (group, pre) in pre.chunks_exact_mut(TOGETHER * tiles).enumerate() {
                 let at = group * TOGETHER;
@@ -65,20 +66,19 @@ impl<F: Real, const K1: usize> Forward<'_, F, K1> {
                     }
                 }
                 let rows = self.spans.chunks_exact(self.stride);
-                let rows = rows.zip(self.values.chunks_exact(K1 * self.stride));
-                for (input, (spans, values)) in rows.take(self.inputs).enumerate() {
+                let rows = rows.zip(values.chunks_exact(self.stride));
+                let mut first = tile;
+                for (spans, values) in rows.take(self.inputs) {
                     let spans = &spans[at..][..TOGETHER];
-                    let mut active = [values; K1];
-                    for (k, active) in active.iter_mut().enumerate() {
-                        *active = &values[k * self.stride + at..][..TOGETHER];
-                    }
-                    let row = |e: usize| (input * self.size + usize::from(spans[e])) * tiles + tile;
+                    let values = &values[at..][..TOGETHER];
                     // One by one: a loop would keep the sums in memory.
                     let [a, b, c, d] = &mut sums;
-                    add_example::<F, S, N, K1>(simd, &functions, row(0), &active, 0, a);
-                    add_example::<F, S, N, K1>(simd, &functions, row(1), &active, 1, b);
-                    add_example::<F, S, N, K1>(simd, &functions, row(2), &active, 2, c);
-                    add_example::<F, S, N, K1>(simd, &functions, row(3), &active, 3, d);
+                    let row = |e: usize| first + usize::from(spans[e]) * tiles;
+                    add_example::<F, S, N, K1>(simd, &functions, row(0), &values[0], a);
+                    add_example::<F, S, N, K1>(simd, &functions, row(1), &values[1], b);
+                    add_example::<F, S, N, K1>(simd, &functions, row(2), &values[2], c);
+                    add_example::<F, S, N, K1>(simd, &functions, row(3), &values[3], d);
+                    first += self.size * tiles;
                 }
                 for (e, sum) in sums.iter().enumerate() {
                     pre[e * tiles + tile] = *sum;
@@ -93,12 +93,11 @@ fn add_example<F: Real, S: Simd, const N: usize, const K1: usize>(
     simd: S,
     functions: &[&[[F::Vector<S>; N]]; K1],
     row: usize,
-    active: &[&[F]; K1],
-    example: usize,
+    values: &[F; K1],
     sum: &mut [F::Vector<S>; N],
 ) {
     for k in 0..K1 {
-        let value = F::splat(simd, active[k][example]);
+        let value = F::splat(simd, values[k]);
         let row = &functions[k][row];
         for n in 0..N {
             sum[n] = F::mul_add(simd, value, row[n], sum[n]);

@@ -13,7 +13,7 @@ pub(crate) struct Run<F, const K1: usize> {
     pub(crate) functions: [[F; K1]; K1],
 }
 
-/// From `x[i][e]` the span, the values `[i][k][e]` of the active functions, and the sum of their squares
+/// From `x[i][e]` the span, the values `[i][e][k]` of the active functions, and the sum of their squares
 /// over inputs; rows of `stride` examples, a multiple of 16.
 pub(crate) struct Splines<'a, F, const K1: usize> {
     pub(crate) runs: &'a [Run<F, K1>],
@@ -37,39 +37,50 @@ impl<F: Real, const K1: usize> WithSimd for Splines<'_, F, K1> {
         if self.stride == 0 {
             return;
         }
+        let lanes = size_of::<F::Vector<S>>() / size_of::<F>();
         let (scaled, position) = (&mut *self.scaled, &mut *self.position);
         let half = F::from_f64(0.5 * f64::from(self.total_spans));
         let last = F::from_f64(f64::from(self.total_spans - 1));
         let rows = self.x.chunks_exact(self.stride).zip(self.spans.chunks_exact_mut(self.stride));
-        for ((x, spans), values) in rows.zip(self.values.chunks_exact_mut(K1 * self.stride)) {
+        let values = self.values.as_chunks_mut::<K1>().0;
+        for ((x, spans), values) in rows.zip(values.chunks_exact_mut(self.stride)) {
             for (((x, span), scaled), position) in
                 x.iter().zip(spans).zip(&mut *scaled).zip(&mut *position)
             {
                 *scaled = *x * half + half;
                 (*span, *position) = F::locate(*scaled, last);
             }
-            let (scaled, position) = (F::vectors::<S>(scaled), F::vectors::<S>(position));
-            let values = F::vectors_mut::<S>(values);
-            for (index, run) in self.runs.iter().enumerate() {
-                let first = F::splat(simd, run.first);
-                for (k, row) in values.chunks_exact_mut(position.len()).enumerate() {
-                    for ((value, scaled), u) in row.iter_mut().zip(scaled).zip(position) {
-                        let here = horner(simd, &run.functions[k], *u);
-                        let inside = F::at_least(simd, *scaled, first);
-                        *value =
-                            if index == 0 { here } else { F::select(simd, inside, here, *value) };
+            let vectors = F::vectors::<S>(scaled).iter().zip(F::vectors::<S>(position));
+            let outputs = F::vectors_mut::<S>(self.squares).iter_mut();
+            for (((scaled, u), square), values) in
+                vectors.zip(outputs).zip(values.chunks_exact_mut(lanes))
+            {
+                let mut active = [*u; K1];
+                for (index, run) in self.runs.iter().enumerate() {
+                    let inside = F::at_least(simd, *scaled, F::splat(simd, run.first));
+                    for (active, function) in active.iter_mut().zip(&run.functions) {
+                        let here = horner(simd, function, *u);
+                        *active =
+                            if index == 0 { here } else { F::select(simd, inside, here, *active) };
                     }
                 }
-            }
-            let squares = F::vectors_mut::<S>(self.squares);
-            for row in values.chunks_exact(position.len()) {
-                for (square, value) in squares.iter_mut().zip(row) {
-                    *square = F::mul_add(simd, *value, *value, *square);
+                let mut by_function = [[F::default(); MOST_LANES]; K1];
+                for (row, active) in by_function.iter_mut().zip(active) {
+                    *square = F::mul_add(simd, active, active, *square);
+                    F::vectors_mut::<S>(row)[0] = active;
+                }
+                for (e, values) in values.iter_mut().enumerate() {
+                    for (value, row) in values.iter_mut().zip(&by_function) {
+                        *value = row[e];
+                    }
                 }
             }
         }
     }
 }
+
+/// Lanes of the widest vectors.
+const MOST_LANES: usize = 16;
 
 #[inline(always)]
 fn horner<F: Real, S: Simd, const K1: usize>(

@@ -4,11 +4,8 @@ use pulp::{Simd, WithSimd};
 
 use crate::kan::Real;
 
-/// Examples that share what is loaded of the second layer.
-const PAIR: usize = 2;
-
 /// From `v = act(a)` (in place of which `α = act'(a) s_j'(v)` is written) the sums over units of
-/// `s_j(v_j)` and `α_j²` for every example, an even number of them.
+/// `s_j(v_j)` and `α_j²` for every example.
 ///
 /// `table[span][power][unit]`: the polynomial of `s_j` on each span, of the position `u` in [0, 1].
 pub(crate) struct Unit<'a, F, const K1: usize> {
@@ -20,6 +17,8 @@ pub(crate) struct Unit<'a, F, const K1: usize> {
     pub(crate) values: &'a mut [F],
     pub(crate) outputs: &'a mut [F],
     pub(crate) squares: &'a mut [F],
+    /// Room for two vectors an example: the sums of each lane.
+    pub(crate) lanes: &'a mut [F],
 }
 
 impl<F: Real, const K1: usize> WithSimd for Unit<'_, F, K1> {
@@ -27,71 +26,73 @@ impl<F: Real, const K1: usize> WithSimd for Unit<'_, F, K1> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let lanes = size_of::<F::Vector<S>>() / size_of::<F>();
-        let vectors = self.width / lanes;
+        let zero = [F::splat(simd, F::default()); K1];
+        // A few polynomials stay in registers, if their number is known when this is compiled.
+        match self.spans {
+            1 => self.pass(simd, &mut [zero; 1]),
+            2 => self.pass(simd, &mut [zero; 2]),
+            3 => self.pass(simd, &mut [zero; 3]),
+            4 => self.pass(simd, &mut [zero; 4]),
+            spans => self.pass(simd, &mut vec![zero; spans]),
+        }
+    }
+}
+
+impl<F: Real, const K1: usize> Unit<'_, F, K1> {
+    /// `pieces`: room for the polynomials of as many units as a vector has lanes.
+    #[inline(always)]
+    fn pass<S: Simd>(self, simd: S, pieces: &mut [[F::Vector<S>; K1]]) {
+        let vectors = self.width * size_of::<F>() / size_of::<F::Vector<S>>();
         let table = F::vectors::<S>(self.table);
         let values = F::vectors_mut::<S>(self.values);
-        let number = |value: f64| F::splat(simd, F::from_f64(value));
-        let half = number(0.5 * self.spans as f64);
-        let (one, zero) = (number(1.0), number(0.0));
-        let mut slope = [zero; 3];
+        let half = 0.5 * pieces.len() as f64;
+        let mut slope = [F::splat(simd, F::default()); 3];
         for (splat, slope) in slope.iter_mut().zip(self.slope) {
-            *splat = F::splat(simd, slope);
+            // The derivative is by the position, which moves by `half` when `v` moves by one.
+            *splat = F::splat(simd, slope * F::from_f64(half));
         }
-        let outputs = self.outputs.as_chunks_mut::<PAIR>().0.iter_mut();
-        let squares = self.squares.as_chunks_mut::<PAIR>().0;
-        for ((values, outputs), squares) in
-            values.chunks_exact_mut(PAIR * vectors).zip(outputs).zip(squares)
-        {
-            let (mut output, mut square) = ([zero; PAIR], [zero; PAIR]);
-            for unit in 0..vectors {
-                let v = [values[unit], values[vectors + unit]];
-                let mut scaled = [zero; PAIR];
-                for e in 0..PAIR {
-                    scaled[e] = F::mul_add(simd, v[e], half, half);
+        let half = F::splat(simd, F::from_f64(half));
+        let one = F::splat(simd, F::from_f64(1.0));
+        self.lanes.fill(F::default());
+        let sums = F::vectors_mut::<S>(self.lanes).as_chunks_mut::<2>().0;
+        for unit in 0..vectors {
+            for (span, piece) in pieces.iter_mut().enumerate() {
+                for (power, coefficient) in piece.iter_mut().enumerate() {
+                    *coefficient = table[(span * K1 + power) * vectors + unit];
                 }
+            }
+            for (values, sums) in values.chunks_exact_mut(vectors).zip(&mut *sums) {
+                let v = values[unit];
+                let scaled = F::mul_add(simd, v, half, half);
                 let mut position = scaled;
-                let mut polynomial = [[zero; PAIR]; K1];
-                for (power, coefficient) in polynomial.iter_mut().enumerate() {
-                    *coefficient = [table[power * vectors + unit]; PAIR];
-                }
-                let mut start = zero;
-                for span in 1..self.spans {
+                let mut polynomial = pieces[0];
+                let mut start = one;
+                for piece in &pieces[1..] {
+                    let inside = F::at_least(simd, scaled, start);
+                    position = F::select(simd, inside, F::minus(simd, scaled, start), position);
+                    for k in 0..K1 {
+                        polynomial[k] = F::select(simd, inside, piece[k], polynomial[k]);
+                    }
                     start = F::mul_add(simd, one, one, start);
-                    let mut inside = [F::at_least(simd, scaled[0], start); PAIR];
-                    for e in 0..PAIR {
-                        inside[e] = F::at_least(simd, scaled[e], start);
-                        let here = F::minus(simd, scaled[e], start);
-                        position[e] = F::select(simd, inside[e], here, position[e]);
-                    }
-                    let block = &table[span * K1 * vectors..][..K1 * vectors];
-                    for (power, coefficient) in polynomial.iter_mut().enumerate() {
-                        let here = block[power * vectors + unit];
-                        for e in 0..PAIR {
-                            coefficient[e] = F::select(simd, inside[e], here, coefficient[e]);
-                        }
-                    }
                 }
-                for e in 0..PAIR {
-                    // Horner for the value and the derivative together.
-                    let mut value = polynomial[K1 - 1][e];
-                    let mut derivative = zero;
-                    for power in (0..K1 - 1).rev() {
-                        derivative = F::mul_add(simd, derivative, position[e], value);
-                        value = F::mul_add(simd, value, position[e], polynomial[power][e]);
-                    }
-                    let factor = F::mul_add(simd, slope[2], v[e], slope[1]);
-                    let factor = F::mul_add(simd, factor, v[e], slope[0]);
-                    let alpha = F::times(simd, F::times(simd, derivative, half), factor);
-                    values[e * vectors + unit] = alpha;
-                    output[e] = F::mul_add(simd, value, one, output[e]);
-                    square[e] = F::mul_add(simd, alpha, alpha, square[e]);
+                // Horner for the value and the derivative together.
+                let mut derivative = polynomial[K1 - 1];
+                let mut value = F::mul_add(simd, derivative, position, polynomial[K1 - 2]);
+                for power in (0..K1 - 2).rev() {
+                    derivative = F::mul_add(simd, derivative, position, value);
+                    value = F::mul_add(simd, value, position, polynomial[power]);
                 }
+                let factor = F::mul_add(simd, slope[2], v, slope[1]);
+                let factor = F::mul_add(simd, factor, v, slope[0]);
+                let alpha = F::times(simd, derivative, factor);
+                values[unit] = alpha;
+                sums[0] = F::mul_add(simd, value, one, sums[0]);
+                sums[1] = F::mul_add(simd, alpha, alpha, sums[1]);
             }
-            for e in 0..PAIR {
-                outputs[e] = F::sum(simd, output[e]);
-                squares[e] = F::sum(simd, square[e]);
-            }
+        }
+        for ((sums, output), square) in sums.iter().zip(self.outputs).zip(self.squares) {
+            *output = F::sum(simd, sums[0]);
+            *square = F::sum(simd, sums[1]);
         }
     }
 }
