@@ -32,6 +32,7 @@ specs![
     "noise-dimension",
     "cumulative-noise",
     "accuracy-epsilon",
+    "training-curves",
 ];
 
 /// All of them.
