@@ -81,7 +81,7 @@ fn digit_ticks(
 ) -> Vec<Tick> {
     let at = |decade: i32, tenths: u8| {
         let digit = f64::from(tenths) / 10.0;
-        let (value, more) = (digit * power(decade), i32::from(tenths % 10 != 0));
+        let (value, more) = (digit * power(decade), i32::from(!tenths.is_multiple_of(10)));
         let label = match decade {
             -3..=5 => plain(value, (more - decade).max(0)),
             _ => format!("{digit}·{}", power_label(decade)),

@@ -119,3 +119,7 @@ fn stem(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
     if name.is_empty() { "experiment".into() } else { name.chars().map(plain).collect() }
 }
+
+#[cfg(test)]
+#[path = "experiment_tests.rs"]
+mod tests;

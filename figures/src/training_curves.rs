@@ -15,7 +15,7 @@ use crate::words;
 
 /// The title of the figure.
 pub(crate) fn title(_: &Spec) -> String {
-    "Risk and distance along training".into()
+    "Training curves".into()
 }
 
 /// Whether an experiment can be drawn like this.

@@ -40,3 +40,7 @@ impl Curve {
         self.risk.iter().chain(population).chain(&self.distance).all(|number| number.is_finite())
     }
 }
+
+#[cfg(test)]
+#[path = "curve_tests.rs"]
+mod tests;
