@@ -58,7 +58,7 @@ fn bad_files_are_refused_with_the_place_and_the_remedy() {
         ),
         // The quick form is shorter.
         ("[[slope]]", "[measure]\ncurve = 5\n[[slope]]", ["measure.curve = 5", "1 to 4 at T = 5"]),
-        ("[[slope]]", "[measure]\ncurve = -1\n[[slope]]", ["line 17", "-1"]),
+        ("[[slope]]", "[measure]\ncurve = -1\n[[slope]]", ["line 18", "-1"]),
         (
             "steps = [10, 20, 40]",
             "steps = [1e6]\n[measure]\ncurve = 99",
