@@ -168,6 +168,9 @@ fn every_bad_input_is_one_clear_complaint() {
         ),
         ("figure no-such-figure --out x", 2, ["no-such-figure", "max-information-noise"]),
         ("figure all", 2, ["--out", "missing"]),
+        ("figure --out x", 2, ["required", "ID"]),
+        ("figure --from no-such-directory --out x", 2, ["no-such-directory", "experiment run"]),
+        ("figure all --from x --out x", 2, ["cannot be used", "--from"]),
         ("eval no-such-file", 2, ["no-such-file", "read"]),
         (
             "bound max-info gaussian --n 10 --sigma 1 --beta 0.1 --output no/such/dir.csv",

@@ -263,3 +263,60 @@ fn the_list_names_every_built_in_experiment() {
         assert_eq!(lines, 1 + all.len());
     }
 }
+
+#[test]
+fn a_finished_experiment_is_drawn_and_resumed_with_its_curves() {
+    let folder = tiny();
+    let text = TINY.replace("[measure]", "[measure]\ncurve = 8");
+    std::fs::write(folder.path().join("tiny.toml"), text).unwrap();
+    good(folder.path(), "a", &[]);
+    let whole = files(&folder.path().join("a"));
+    let runs = String::from_utf8(whole["runs.jsonl"].clone()).unwrap();
+    let run: Json = serde_json::from_str(runs.lines().last().unwrap()).unwrap();
+    let curve = &run["outcome"]["curve"];
+    assert_eq!(curve["steps"], serde_json::json!([0, 8, 16, 19]));
+    assert_eq!(curve["risk"][3], run["outcome"]["final_risk"]);
+    assert_eq!(curve["population_risk"].as_array().unwrap().len(), 4);
+    assert_eq!(curve["distance"][3], run["outcome"]["distance"]);
+    let out = folder.path().join("b");
+    std::fs::create_dir(&out).unwrap();
+    std::fs::write(out.join("experiment.json"), &whole["experiment.json"]).unwrap();
+    std::fs::write(out.join("runs.part.jsonl"), runs.lines().next().unwrap()).unwrap();
+    good(folder.path(), "b", &["--resume"]);
+    assert_eq!(files(&out), whole);
+    let (from, to) = (folder.path().join("a"), folder.path().join("figures"));
+    let (from, to) = (from.to_str().unwrap(), to.to_str().unwrap());
+    let table = answer(&["figure", "--from", from, "--out", to, "--format", "csv"]);
+    assert_eq!(table.lines().filter(|line| line.starts_with("tiny,")).count(), 6, "{table}");
+    let drawn = files(Path::new(to));
+    let names: Vec<&str> = drawn.keys().map(String::as_str).collect();
+    let kinds = ["csv", "png", "svg"];
+    let expected = ["tiny-curves.", "tiny."].map(|stem| kinds.map(|kind| format!("{stem}{kind}")));
+    assert_eq!(names, expected.concat());
+    let csv = String::from_utf8(drawn["tiny.csv"].clone()).unwrap();
+    let lines: Vec<&str> = csv.lines().take(2).collect();
+    assert!(lines[0].starts_with("# dpbounds ") && lines[0].contains("figure --from"), "{csv}");
+    assert!(lines[1].contains("experiment run ") && lines[1].contains("seeds 0 to 2"), "{csv}");
+    assert_eq!(files(Path::new(from)), whole, "drawing changes nothing");
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let folder = tiny();
+    let plain = TINY.split("[[slope]]").next().unwrap();
+    std::fs::write(folder.path().join("tiny.toml"), plain).unwrap();
+    good(folder.path(), "a", &[]);
+    let (from, to) = (folder.path().join("a"), folder.path().join("figures"));
+    let figure = |from: &Path| {
+        let words = ["figure", "--from", from.to_str().unwrap(), "--out", to.to_str().unwrap()];
+        let output = dpbounds(&words);
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output)
+    };
+    let message = figure(&from);
+    assert!(message.contains("\"tiny\"") && message.contains("[[slope]]"), "{message}");
+    let message = figure(folder.path());
+    assert!(message.contains("holds no finished experiment"), "{message}");
+    std::fs::rename(from.join("runs.jsonl"), from.join("runs.part.jsonl")).unwrap();
+    assert!(figure(&from).contains("holds no finished experiment"));
+}

@@ -44,12 +44,13 @@ impl Axis {
             Self::Log(low, high) => {
                 let (first, last) = decades(low, high);
                 if last - first < 2 {
-                    return (first - 1..=last)
-                        .flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| (decade, digit)))
-                        .map(|(decade, digit)| (decade, digit * power(decade)))
-                        .filter(|(_, value)| inside(*value, low, high))
-                        .map(|(decade, value)| Tick { value, label: plain(value, -decade.min(0)) })
-                        .collect();
+                    let few = digit_ticks((low, high), first - 1..=last, &[10, 20, 50]);
+                    let all = [10, 15, 20, 30, 40, 50, 60, 70, 80, 90];
+                    return if few.len() > 2 {
+                        few
+                    } else {
+                        digit_ticks((low, high), first - 1..=last, &all)
+                    };
                 }
                 let step = ((last - first) / i32::try_from(most.max(1)).unwrap_or(1) + 1).max(1);
                 (first..=last)
@@ -70,6 +71,25 @@ impl Axis {
             .filter(|value| inside(*value, low, high))
             .collect()
     }
+}
+
+/// The ticks of a short logarithmic axis at these tenths of every decade.
+fn digit_ticks(
+    (low, high): (f64, f64),
+    decades: std::ops::RangeInclusive<i32>,
+    tenths: &[u8],
+) -> Vec<Tick> {
+    let at = |decade: i32, tenths: u8| {
+        let digit = f64::from(tenths) / 10.0;
+        let (value, more) = (digit * power(decade), i32::from(!tenths.is_multiple_of(10)));
+        let label = match decade {
+            -3..=5 => plain(value, (more - decade).max(0)),
+            _ => format!("{digit}·{}", power_label(decade)),
+        };
+        Tick { value, label }
+    };
+    let all = decades.flat_map(|decade| tenths.iter().map(move |tenths| at(decade, *tenths)));
+    all.filter(|tick| inside(tick.value, low, high)).collect()
 }
 
 fn power(decade: i32) -> f64 {
@@ -329,6 +349,9 @@ mod tests {
         assert_eq!(labels(Axis::Log(0.01, 100.0), 7), ["10⁻²", "10⁻¹", "10⁰", "10¹", "10²"]);
         assert_eq!(labels(Axis::Log(1e-3, 1e9), 7), ["10⁻²", "10⁰", "10²", "10⁴", "10⁶", "10⁸"]);
         assert_eq!(labels(Axis::Log(0.3, 6.0), 7), ["0.5", "1", "2", "5"]);
+        assert_eq!(labels(Axis::Log(0.45, 0.83), 7), ["0.5", "0.6", "0.7", "0.8"]);
+        assert_eq!(labels(Axis::Log(0.8, 1.7), 7), ["0.8", "0.9", "1", "1.5"]);
+        assert_eq!(labels(Axis::Log(8e-6, 6e-5), 7), ["1·10⁻⁵", "2·10⁻⁵", "5·10⁻⁵"]);
         assert_eq!(Axis::Log(1.0, 100.0).minor_ticks().len(), 19);
     }
 

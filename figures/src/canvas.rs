@@ -98,10 +98,23 @@ impl Type {
     }
 }
 
+/// How much of a tint is colour.
+const TINT: f64 = 0.18;
+
 /// A pen of a backend.
 struct Pen {
     colour: Colour,
     width: u32,
+}
+
+/// A fill through which lines and other fills shine.
+struct Tint(Colour);
+
+impl BackendStyle for Tint {
+    fn color(&self) -> BackendColor {
+        let Colour(red, green, blue) = self.0;
+        BackendColor { alpha: TINT, rgb: (red, green, blue) }
+    }
 }
 
 impl BackendStyle for Pen {
@@ -153,6 +166,12 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
         let (from, to) =
             (coordinates((rect.left, rect.top)), coordinates((rect.right, rect.bottom)));
         self.backend.draw_rect(from, to, &Pen { colour, width: 1 }, true).map_err(draw_error)
+    }
+
+    /// A filled polygon through which what lies below can be seen.
+    pub(crate) fn tint(&mut self, corners: &[Point], colour: Colour) -> Result<()> {
+        let corners: Vec<_> = corners.iter().copied().map(coordinates).collect();
+        self.backend.fill_polygon(corners, &Tint(colour)).map_err(draw_error)
     }
 
     /// A filled circle.

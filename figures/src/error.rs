@@ -3,12 +3,25 @@
 use std::path::PathBuf;
 
 use dpbounds_bounds::BoundError;
+use dpbounds_experiments::run::RunError;
 use thiserror::Error;
 
 /// Why a figure was not written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FigureError {
+    /// A plotted experiment could not be run.
+    #[error(transparent)]
+    Experiment(Box<RunError>),
+    /// An experiment measured nothing that a figure shows.
+    #[error(
+        "experiment {experiment:?} has nothing to draw; give it a [[slope]], a sweep of epsilon, or \
+         measure.curve = k"
+    )]
+    Nothing {
+        /// Its name.
+        experiment: String,
+    },
     /// A plotted bound could not be evaluated.
     #[error(transparent)]
     Bound(#[from] BoundError),
@@ -23,6 +36,12 @@ pub enum FigureError {
     /// The picture or its table could not be made.
     #[error("cannot draw the figure: {0}")]
     Draw(String),
+}
+
+impl From<RunError> for FigureError {
+    fn from(error: RunError) -> Self {
+        Self::Experiment(Box::new(error))
+    }
 }
 
 /// Shorthand for results of this crate.

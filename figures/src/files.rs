@@ -1,12 +1,25 @@
 //! Files appear whole or not at all.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{FigureError, Result};
+use crate::render::Rendered;
+
+/// The three files of a figure: `<stem>.svg`, `.png` and `.csv`.
+pub(crate) fn write_all(directory: &Path, stem: &str, rendered: Rendered) -> Result<Vec<PathBuf>> {
+    [("svg", rendered.svg), ("png", rendered.png), ("csv", rendered.csv)]
+        .into_iter()
+        .map(|(extension, bytes)| {
+            let path = directory.join(format!("{stem}.{extension}"));
+            write(&path, &bytes)?;
+            Ok(path)
+        })
+        .collect()
+}
 
 /// Writes to a temporary name in the same directory and renames.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let fault = |source| FigureError::Io { path: path.into(), source };
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

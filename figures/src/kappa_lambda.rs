@@ -152,13 +152,18 @@ impl Curves {
     }
 }
 
-impl Plot for Plotted {
-    const SIZE: (u32, u32) = (1060, 640);
-
-    fn compute(quick: bool) -> Result<Self> {
+impl Plotted {
+    /// Evaluates everything that is plotted; `quick` takes fewer points.
+    pub(crate) fn compute(quick: bool) -> Result<Self> {
         let run = Run::new(quick);
         let panels: Result<_> = EPSILONS.iter().map(|&epsilon| curves(&run, epsilon)).collect();
         Ok(Self { run, panels: panels? })
+    }
+}
+
+impl Plot for Plotted {
+    fn size(&self) -> (u32, u32) {
+        (1060, 640)
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()> {

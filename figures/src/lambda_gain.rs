@@ -102,34 +102,18 @@ fn term(samples: &[Sample], second: bool) -> Vec<Point> {
     samples.iter().map(at).collect()
 }
 
-/// The least distance between the names of two curves.
-const NAME_STEP: f64 = 14.0;
-
-/// Names at the ends of the curves, moved apart where the ends are close.
-fn names<B: DrawingBackend>(
-    canvas: &mut Canvas<B>,
-    panel: &Panel,
-    ends: impl Iterator<Item = (Option<Point>, &'static str)>,
-) -> Result<()> {
-    let mut places: Vec<_> =
-        ends.filter_map(|(end, name)| Some((panel.place(end?)?, name))).collect();
-    places.sort_by(|one, other| one.0.1.total_cmp(&other.0.1));
-    let mut lowest = f64::NEG_INFINITY;
-    for ((x, y), name) in places {
-        lowest = y.max(lowest + NAME_STEP);
-        let place = (x + 12.0, lowest + 0.36 * size::TICK);
-        canvas.text(name, place, Type::new(size::TICK, INK))?;
-    }
-    Ok(())
-}
-
-impl Plot for Plotted {
-    const SIZE: (u32, u32) = (1060, 600);
-
-    fn compute(quick: bool) -> Result<Self> {
+impl Plotted {
+    /// Evaluates everything that is plotted; `quick` takes fewer points.
+    pub(crate) fn compute(quick: bool) -> Result<Self> {
         let run = Run::new(quick);
         let curves: Result<_> = TARGETS.iter().map(|target| curves(&run, target.0)).collect();
         Ok(Self { run, curves: curves? })
+    }
+}
+
+impl Plot for Plotted {
+    fn size(&self) -> (u32, u32) {
+        (1060, 600)
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()> {
@@ -154,7 +138,7 @@ impl Plot for Plotted {
                 frame::dots(canvas, &panel, &term(&curves.sufficient, second), colour)?;
             }
             let end = |curves: &Curves| term(&curves.sufficient, second).last().copied();
-            names(canvas, &panel, both().map(|(curves, target)| (end(curves), target.1)))?;
+            frame::names(canvas, &panel, both().map(|(curves, target)| (end(curves), target.1)))?;
             let (heading, details) = if second {
                 ("Second noise term", "t₂ = ((1 − λ)² + ηλ²)κ²/κ₀² with step size η = 0.01")
             } else {

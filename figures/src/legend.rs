@@ -19,6 +19,10 @@ pub(crate) enum Mark {
     Bar(Colour),
     /// A point with its interval.
     Interval(Stroke, Colour),
+    /// A point with its error bar.
+    Error(Colour),
+    /// A shaded region.
+    Region(Colour),
 }
 
 /// One line of a legend.
@@ -32,6 +36,8 @@ pub(crate) struct Entry {
 const SAMPLE: f64 = 44.0;
 /// Between sample and label.
 const GAP: f64 = 8.0;
+/// From the left edge to the label.
+pub(crate) const INDENT: f64 = SAMPLE + GAP;
 /// Radius of the dots on a curve, and of a hollow point, which shows around such a dot.
 pub(crate) const DOT: f64 = 3.0;
 pub(crate) const RING: f64 = 6.0;
@@ -54,12 +60,22 @@ pub(crate) fn column<B: DrawingBackend>(
         baseline += LINE;
     }
     for entry in entries {
-        sample(canvas, (left, baseline - 0.36 * size::LEGEND), entry.mark)?;
-        canvas.text(entry.label, (left + SAMPLE + GAP, baseline), TEXT)?;
-        widest = widest.max(SAMPLE + GAP + TEXT.width(entry.label)?);
+        widest = widest.max(line(canvas, (left, baseline), entry.mark, entry.label)?);
         baseline += LINE;
     }
     Ok(widest)
+}
+
+/// One entry on its baseline; returns the width.
+pub(crate) fn line<B: DrawingBackend>(
+    canvas: &mut Canvas<B>,
+    (left, baseline): Point,
+    mark: Mark,
+    label: &str,
+) -> Result<f64> {
+    sample(canvas, (left, baseline - 0.36 * size::LEGEND), mark)?;
+    canvas.text(label, (left + INDENT, baseline), TEXT)?;
+    Ok(INDENT + TEXT.width(label)?)
 }
 
 fn sample<B: DrawingBackend>(
@@ -83,7 +99,30 @@ fn sample<B: DrawingBackend>(
             interval(canvas, ends[0], ends[1], &stroke)?;
             canvas.dot((left + SAMPLE / 2.0, middle), 4.0, colour)
         }
+        Mark::Error(colour) => {
+            error_bar(canvas, left + SAMPLE / 2.0, (middle - 7.0, middle + 7.0), colour)?;
+            canvas.dot((left + SAMPLE / 2.0, middle), DOT, colour)
+        }
+        Mark::Region(colour) => {
+            let corners = [(0.0, -5.0), (SAMPLE, -5.0), (SAMPLE, 5.0), (0.0, 5.0)];
+            canvas.tint(&corners.map(|(x, y)| (left + x, middle + y)), colour)
+        }
     }
+}
+
+/// A vertical line with end marks.
+pub(crate) fn error_bar<B: DrawingBackend>(
+    canvas: &mut Canvas<B>,
+    x: f64,
+    (from, to): (f64, f64),
+    colour: Colour,
+) -> Result<()> {
+    let stroke = Stroke::solid(colour, 1.25);
+    canvas.line(&[(x, from), (x, to)], &stroke)?;
+    for y in [from, to] {
+        canvas.line(&[(x - 4.0, y), (x + 4.0, y)], &stroke)?;
+    }
+    Ok(())
 }
 
 /// A horizontal interval with end marks.

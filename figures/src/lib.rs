@@ -2,18 +2,22 @@
 //!
 //! ```no_run
 //! let figure = dpbounds_figures::find("max-information-noise").unwrap();
-//! figure.write(std::path::Path::new("out"), false, "made by hand")?;
+//! figure.write(std::path::Path::new("out"), false, "made by hand", &|_, _| {})?;
 //! # Ok::<(), dpbounds_figures::FigureError>(())
 //! ```
 //!
 //! House style: `style` (colours, dashes), `font` (embedded typeface), `axes` (ticks, panels) and
 //! `legend`; `frame` places the panels. One figure a file: `max_information_noise`,
 //! `max_information_records`, `pac_bayes_table`, `kappa_lambda` and `lambda_gain`, which share `run`.
+//! Every experiment inside the program has a figure of its name, which `experiment` chooses: `slopes`,
+//! `accuracy_epsilon` or `training_curves`, which share `words`.
 //! The drawings are generic over the backends of `plotters`.
 
+mod accuracy_epsilon;
 mod axes;
 mod canvas;
 mod error;
+mod experiment;
 mod files;
 mod font;
 mod frame;
@@ -25,99 +29,111 @@ mod max_information_records;
 mod pac_bayes_table;
 mod render;
 mod run;
+mod slopes;
 mod style;
 mod table;
 #[cfg(test)]
 mod tests;
+mod text;
+mod training_curves;
+mod words;
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use dpbounds_experiments::run::{BuiltIn, built_ins};
 
 pub use error::FigureError;
+pub use experiment::write_experiment;
 use render::{About, Rendered, render};
 
 /// A figure that can be drawn.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Figure {
     /// Name, in file names and on the command line.
     pub id: &'static str,
     /// Title, as drawn.
-    pub title: &'static str,
+    pub title: String,
     /// What it shows, in a sentence or two.
-    pub summary: &'static str,
-    render: fn(&About, bool) -> error::Result<Rendered>,
+    pub summary: String,
+    source: Source,
 }
 
-/// Every figure.
-pub const ALL: &[Figure] = &[
-    Figure {
-        id: "max-information-noise",
-        title: max_information_noise::TITLE,
-        summary: max_information_noise::SUMMARY,
-        render: render::<max_information_noise::Plotted>,
-    },
-    Figure {
-        id: "max-information-records",
-        title: max_information_records::TITLE,
-        summary: max_information_records::SUMMARY,
-        render: render::<max_information_records::Plotted>,
-    },
-    Figure {
-        id: "pac-bayes-table",
-        title: pac_bayes_table::TITLE,
-        summary: pac_bayes_table::SUMMARY,
-        render: render::<pac_bayes_table::Plotted>,
-    },
-    Figure {
-        id: "kappa-lambda",
-        title: kappa_lambda::TITLE,
-        summary: kappa_lambda::SUMMARY,
-        render: render::<kappa_lambda::Plotted>,
-    },
-    Figure {
-        id: "lambda-gain",
-        title: lambda_gain::TITLE,
-        summary: lambda_gain::SUMMARY,
-        render: render::<lambda_gain::Plotted>,
-    },
-];
+/// What a figure shows.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// Bounds.
+    Theory(fn(&About, bool) -> error::Result<Rendered>),
+    /// Measurements.
+    Experiment(&'static BuiltIn),
+}
 
-/// Every figure.
+macro_rules! theory {
+    ($($id:literal: $module:ident),* $(,)?) => {
+        [$(Figure {
+            id: $id,
+            title: $module::TITLE.to_owned(),
+            summary: $module::SUMMARY.to_owned(),
+            source: Source::Theory(|about, quick| render(&$module::Plotted::compute(quick)?, about)),
+        }),*]
+    };
+}
+
+static ALL: LazyLock<Vec<Figure>> = LazyLock::new(|| {
+    let theory = theory![
+        "max-information-noise": max_information_noise,
+        "max-information-records": max_information_records,
+        "pac-bayes-table": pac_bayes_table,
+        "kappa-lambda": kappa_lambda,
+        "lambda-gain": lambda_gain,
+    ];
+    // The files inside the program are tested: each can be read.
+    let measured = built_ins().iter().filter_map(|one| {
+        let spec = one.spec().ok()?;
+        let title = experiment::title(&spec);
+        Some(Figure { id: one.name, title, summary: spec.summary, source: Source::Experiment(one) })
+    });
+    theory.into_iter().chain(measured).collect()
+});
+
+/// Every figure: those of the theory, then one of every experiment inside the program.
 #[must_use]
 pub fn all() -> &'static [Figure] {
-    ALL
+    &ALL
 }
 
 /// The figure of that name.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static Figure> {
-    ALL.iter().find(|figure| figure.id == id)
+    all().iter().find(|figure| figure.id == id)
 }
 
 impl Figure {
     /// Writes `<id>.svg`, `<id>.png` and `<id>.csv` into an existing directory and returns their paths.
     ///
-    /// `quick` evaluates fewer points. `provenance` (version, command line) is recorded in each
-    /// file. Each file is written under a temporary name and renamed. The same arguments give the
-    /// same bytes.
+    /// `quick` evaluates fewer points, or runs the quick form of an experiment, in memory and on all
+    /// cores; `progress` is told the numbers of finished and of all runs. `provenance` (version,
+    /// command line) is recorded in each file. Each file is written under a temporary name and renamed.
+    /// The same arguments give the same bytes.
     ///
     /// # Errors
-    /// [`FigureError`] if a bound cannot be evaluated, the picture cannot be drawn or a file cannot
-    /// be written.
+    /// [`FigureError`] if a bound cannot be evaluated, an experiment cannot run, the picture cannot be
+    /// drawn or a file cannot be written.
     pub fn write(
         &self,
         directory: &Path,
         quick: bool,
         provenance: &str,
+        progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Vec<PathBuf>, FigureError> {
-        let about = About { title: self.title, summary: self.summary, provenance };
-        let rendered = (self.render)(&about, quick)?;
-        [("svg", rendered.svg), ("png", rendered.png), ("csv", rendered.csv)]
-            .into_iter()
-            .map(|(extension, bytes)| {
-                let path = directory.join(format!("{}.{extension}", self.id));
-                files::write(&path, &bytes)?;
-                Ok(path)
-            })
-            .collect()
+        match self.source {
+            Source::Theory(draw) => {
+                let about = About { title: &self.title, summary: &self.summary, provenance };
+                files::write_all(directory, self.id, draw(&about, quick)?)
+            }
+            Source::Experiment(one) => {
+                experiment::run_and_write(one, directory, quick, provenance, progress)
+            }
+        }
     }
 }

@@ -133,10 +133,9 @@ impl Plotted {
     }
 }
 
-impl Plot for Plotted {
-    const SIZE: (u32, u32) = (1060, 780);
-
-    fn compute(quick: bool) -> Result<Self> {
+impl Plotted {
+    /// Evaluates everything that is plotted; `quick` takes fewer points.
+    pub(crate) fn compute(quick: bool) -> Result<Self> {
         let steps = if quick { 16 } else { 160 };
         let level = FailureLevel::from_beta(BETA)?;
         let sigma =
@@ -144,6 +143,12 @@ impl Plot for Plotted {
         let panel = |n| (0..=steps).map(|step| sample(n, sigma(step), level)).collect();
         let panels: Result<_> = RECORDS.iter().map(|&(n, _)| panel(n)).collect();
         Ok(Self { panels: panels? })
+    }
+}
+
+impl Plot for Plotted {
+    fn size(&self) -> (u32, u32) {
+        (1060, 780)
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()> {

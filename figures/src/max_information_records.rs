@@ -171,10 +171,9 @@ fn per_record(curve: &Curve) -> Vec<Point> {
     curve.iter().map(|&(n, value)| (n as f64, value / n as f64)).collect()
 }
 
-impl Plot for Plotted {
-    const SIZE: (u32, u32) = (1060, 590);
-
-    fn compute(quick: bool) -> Result<Self> {
+impl Plotted {
+    /// Evaluates everything that is plotted; `quick` takes fewer points.
+    pub(crate) fn compute(quick: bool) -> Result<Self> {
         let level = FailureLevel::from_beta(BETA)?;
         let per_decade = if quick { 3 } else { 20 };
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most 10^8
@@ -189,6 +188,12 @@ impl Plot for Plotted {
             })
             .collect();
         Ok(Self { panels: panels? })
+    }
+}
+
+impl Plot for Plotted {
+    fn size(&self) -> (u32, u32) {
+        (1060, 590)
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()> {

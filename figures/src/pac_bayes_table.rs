@@ -78,10 +78,9 @@ impl Plotted {
     }
 }
 
-impl Plot for Plotted {
-    const SIZE: (u32, u32) = (1060, 620);
-
-    fn compute(_quick: bool) -> Result<Self> {
+impl Plotted {
+    /// Evaluates everything that is plotted; `quick` takes fewer points.
+    pub(crate) fn compute(_quick: bool) -> Result<Self> {
         let bars: Result<Vec<_>> = ROWS
             .iter()
             .map(|row| Ok(Bar { row: *row, label: label(row), ours: row.recompute()? }))
@@ -92,6 +91,12 @@ impl Plot for Plotted {
             Some(bar) => Err(FigureError::Draw(format!("no recomputed bound for {}", bar.label))),
             None => Ok(Self { bars }),
         }
+    }
+}
+
+impl Plot for Plotted {
+    fn size(&self) -> (u32, u32) {
+        (1060, 620)
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()> {

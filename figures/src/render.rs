@@ -10,12 +10,9 @@ use crate::font;
 use crate::table::Table;
 
 /// A figure with its data.
-pub(crate) trait Plot: Sized {
+pub(crate) trait Plot {
     /// Width and height in logical pixels.
-    const SIZE: (u32, u32);
-
-    /// Evaluates everything that is plotted; `quick` takes fewer points.
-    fn compute(quick: bool) -> Result<Self>;
+    fn size(&self) -> (u32, u32);
 
     /// Draws it.
     fn draw<B: DrawingBackend>(&self, canvas: &mut Canvas<B>) -> Result<()>;
@@ -38,24 +35,23 @@ pub(crate) struct About<'a> {
     pub provenance: &'a str,
 }
 
-/// Computes a figure once and renders it in all formats.
-pub(crate) fn render<P: Plot>(about: &About, quick: bool) -> Result<Rendered> {
-    let plot = P::compute(quick)?;
+/// Renders a figure in all formats.
+pub(crate) fn render(plot: &impl Plot, about: &About) -> Result<Rendered> {
     Ok(Rendered {
-        svg: svg(&plot, about)?.into_bytes(),
-        png: png(&plot, about)?,
+        svg: svg(plot, about)?.into_bytes(),
+        png: png(plot, about)?,
         csv: plot.table()?.to_csv(about.provenance, about.title)?,
     })
 }
 
-fn fine<P: Plot>() -> (u32, u32) {
-    (P::SIZE.0 * SCALE, P::SIZE.1 * SCALE)
+fn fine((width, height): (u32, u32)) -> (u32, u32) {
+    (width * SCALE, height * SCALE)
 }
 
-fn svg<P: Plot>(plot: &P, about: &About) -> Result<String> {
+fn svg(plot: &impl Plot, about: &About) -> Result<String> {
     let mut text = String::new();
     {
-        let mut backend = SVGBackend::with_string(&mut text, fine::<P>());
+        let mut backend = SVGBackend::with_string(&mut text, fine(plot.size()));
         let mut canvas = Canvas::new(&mut backend, 0)?;
         plot.draw(&mut canvas)?;
         canvas.finish()?;
@@ -63,7 +59,8 @@ fn svg<P: Plot>(plot: &P, about: &About) -> Result<String> {
     let Some((_, body)) = text.split_once('\n') else {
         return Err(FigureError::Draw("the SVG backend wrote nothing".into()));
     };
-    let ((width, height), (fine_width, fine_height)) = (P::SIZE, fine::<P>());
+    let (width, height) = plot.size();
+    let (fine_width, fine_height) = fine(plot.size());
     Ok(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {fine_width} {fine_height}\" role=\"img\" aria-labelledby=\"title desc\">\n\
@@ -93,8 +90,8 @@ fn escape(text: &str) -> String {
 /// Twice the logical size: the fine drawing averaged over squares of this side.
 const AVERAGED: usize = 2;
 
-fn png<P: Plot>(plot: &P, about: &About) -> Result<Vec<u8>> {
-    let (width, height) = fine::<P>();
+fn png(plot: &impl Plot, about: &About) -> Result<Vec<u8>> {
+    let (width, height) = fine(plot.size());
     let (wide, high) = (width as usize, height as usize);
     let mut pixels = vec![0; wide * high * 3];
     {

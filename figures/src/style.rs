@@ -61,6 +61,13 @@ impl Stroke {
     }
 }
 
+/// The look of one of many curves: neighbours differ in colour and in dash, and 42 are different.
+pub(crate) const fn series(index: usize) -> Stroke {
+    const COLOURS: [Colour; 7] = [INK, BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY];
+    const DASHES: [Dash; 6] = [SOLID, LONG_DASH, DASH_DOT, DASH, DOT, DASH_DOT_DOT];
+    Stroke::curve(COLOURS[index % COLOURS.len()], DASHES[index % DASHES.len()])
+}
+
 /// Text sizes: the side of the em square.
 pub(crate) mod size {
     pub(crate) const TITLE: f64 = 17.0;

@@ -1,30 +1,41 @@
 //! Every figure is written whole, with its font and its legend, and always the same.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{Figure, FigureError, all, find, font};
 use crate::{
     kappa_lambda, lambda_gain, max_information_noise, max_information_records, pac_bayes_table,
 };
 
-fn quick(figure: &Figure, directory: &Path) -> Vec<Vec<u8>> {
-    let paths = figure.write(directory, true, "test & <command>\nsecond line").unwrap();
-    assert_eq!(
-        paths,
-        ["svg", "png", "csv"].map(|kind| directory.join(format!("{}.{kind}", figure.id)))
-    );
-    paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
-}
+/// What the files say about themselves.
+pub(crate) const PROVENANCE: &str = "test & <command>\nsecond line";
 
 fn check(figure: &Figure, labels: &[&str]) {
+    let draw = |directory: &Path| figure.write(directory, true, PROVENANCE, &|_, _| {}).unwrap();
+    let rows = check_files(figure.id, draw, labels);
+    assert!(rows.len() > 30);
+}
+
+/// Draws twice, checks the three files and returns the rows of the table.
+pub(crate) fn check_files(
+    id: &str,
+    draw: impl Fn(&Path) -> Vec<PathBuf>,
+    labels: &[&str],
+) -> Vec<csv::StringRecord> {
     let directory = tempfile::tempdir().unwrap();
-    let files = quick(figure, directory.path());
+    let quick = || -> Vec<Vec<u8>> {
+        let paths = draw(directory.path());
+        let expected = ["svg", "png", "csv"].map(|kind| format!("{id}.{kind}"));
+        assert_eq!(paths, expected.map(|name| directory.path().join(name)));
+        paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
+    };
+    let files = quick();
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 3, "a temporary file is left");
     let svg = std::str::from_utf8(&files[0]).unwrap();
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
     assert!(svg.contains(font::style_sheet().trim_end()), "no embedded font");
     assert!(svg.contains("font-family=\"DejaVu Sans,"));
-    assert!(svg.contains("<metadata>test &amp; &lt;command&gt;\nsecond line</metadata>"));
+    assert!(svg.contains("<metadata>test &amp; &lt;command&gt;\nsecond line"));
     let mut texts = Vec::new();
     for text in svg.split("<text ").skip(1) {
         let text = text.split_once(">\n").unwrap().1.split_once("</text>").unwrap().0;
@@ -33,24 +44,24 @@ fn check(figure: &Figure, labels: &[&str]) {
         texts.push(plain);
     }
     for label in labels {
-        assert!(texts.iter().any(|text| text == label), "no legend entry {label:?}");
+        assert!(texts.iter().any(|text| text == label), "no text {label:?} among {texts:?}");
     }
     let decoder = png::Decoder::new(std::io::Cursor::new(&files[1]));
     let info = decoder.read_info().unwrap().info().clone();
     assert!(info.width >= 2000 && info.height >= 1000, "{info:?}");
-    check_table(std::str::from_utf8(&files[2]).unwrap(), figure);
-    assert!(files == quick(figure, directory.path()), "{} differs from run to run", figure.id);
+    assert!(files == quick(), "{id} differs from run to run");
+    check_table(std::str::from_utf8(&files[2]).unwrap(), id)
 }
 
-fn check_table(csv: &str, figure: &Figure) {
-    assert!(csv.starts_with("# test & <command>\n# second line\n# "), "{}", figure.id);
+fn check_table(csv: &str, id: &str) -> Vec<csv::StringRecord> {
+    assert!(csv.starts_with("# test & <command>\n# second line\n# "), "{id}");
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(csv.as_bytes());
     let rows: Vec<_> = reader.records().map(|row| row.unwrap()).collect();
-    assert!(rows.len() > 30);
     for field in rows.iter().flat_map(|row| row.iter()) {
         assert!(!field.is_empty());
         assert!(field.parse::<f64>().is_ok_and(f64::is_finite) || field.parse::<f64>().is_err());
     }
+    rows
 }
 
 #[test]
@@ -96,7 +107,7 @@ fn names_are_unique_and_found() {
     for figure in all() {
         assert_eq!(find(figure.id).unwrap().title, figure.title);
         assert_eq!(all().iter().filter(|other| other.id == figure.id).count(), 1);
-        assert!(!figure.summary.is_empty() && font::covers(figure.title));
+        assert!(!figure.summary.is_empty() && font::covers(&figure.title));
     }
     assert!(find("no-such-figure").is_none());
 }
@@ -104,7 +115,8 @@ fn names_are_unique_and_found() {
 #[test]
 fn a_missing_directory_is_named() {
     let directory = tempfile::tempdir().unwrap().path().join("missing");
-    let error = find("pac-bayes-table").unwrap().write(&directory, true, "test").unwrap_err();
+    let figure = find("pac-bayes-table").unwrap();
+    let error = figure.write(&directory, true, "test", &|_, _| {}).unwrap_err();
     assert!(matches!(error, FigureError::Io { .. }));
     assert!(error.to_string().contains("missing"), "{error}");
 }

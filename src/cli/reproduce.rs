@@ -17,8 +17,8 @@ use crate::output::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Recomputes every risk bound of Tables 1-3 of arXiv 2605.26222 from the inputs the tables print, and \
-checks that it lies in the rounding interval of the printed one. Writes tables.csv, tables.json, \
-report.md and the figures. Exit status 1 if a row disagrees.
+checks that it lies in the rounding interval of the printed one. Runs the experiments inside the \
+program. Writes tables.csv, tables.json, report.md and the figures. Exit status 1 if a row disagrees.
 
 Examples:
   dpbounds reproduce --out reproduction
@@ -27,7 +27,7 @@ pub struct Reproduce {
     /// Directory for the files
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Fewer points in the figures
+    /// Fewer points in the figures, and the quick forms of the experiments
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -113,7 +113,7 @@ fn tables() -> Result<(Records, usize), Failure> {
     Ok((records, disagreeing))
 }
 
-fn report(records: &Records, disagreeing: usize, written: &[(&str, PathBuf)]) -> String {
+fn report(records: &Records, disagreeing: usize, written: &[(String, PathBuf)]) -> String {
     let mut text = String::from("# Reproduction\n\n");
     let _ = writeln!(text, "`{}`\n", provenance());
     let _ = writeln!(
@@ -130,7 +130,7 @@ fn report(records: &Records, disagreeing: usize, written: &[(&str, PathBuf)]) ->
     text.push_str("\n# Figures\n\n");
     for figure in all() {
         let _ = writeln!(text, "## {}\n\n{}\n", figure.title, figure.summary);
-        for (id, path) in written.iter().filter(|(id, _)| *id == figure.id) {
+        for (id, path) in written.iter().filter(|(id, _)| id == figure.id) {
             if path.extension().is_some_and(|extension| extension == "png") {
                 let name = path.file_name().map(Path::new).map(|name| name.display().to_string());
                 let _ = writeln!(text, "![{id}]({})\n", name.unwrap_or_default());

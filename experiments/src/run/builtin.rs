@@ -32,6 +32,7 @@ specs![
     "noise-dimension",
     "cumulative-noise",
     "accuracy-epsilon",
+    "training-curves",
 ];
 
 /// All of them.
@@ -58,7 +59,29 @@ impl BuiltIn {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Axis, Plan, Privacy};
     use super::*;
+
+    #[test]
+    fn the_noise_of_the_training_curves_suffices_for_their_epsilon() {
+        let spec = built_in("training-curves").unwrap().spec().unwrap();
+        for (row, method) in spec.joint.iter().filter(|row| row[&Axis::Kappa] > 0.0).map(|row| {
+            // The method that is best there; trying all takes twice as long.
+            (row, if row[&Axis::Lambda] == 0.0 { "pld" } else { "l2td" })
+        }) {
+            let mut same = Spec { joint: Vec::new(), ..spec.clone() };
+            same.sweep.insert(Axis::Lambda, vec![row[&Axis::Lambda]]);
+            same.privacy = Some(Privacy {
+                epsilon: 2.0,
+                delta: 1e-4,
+                relation: "add-remove".into(),
+                method: method.into(),
+            });
+            let needed = Plan::new("test", &same).unwrap().points()[0].settings().kappa;
+            let kappa = row[&Axis::Kappa];
+            assert!(needed <= kappa && kappa < 1.01 * needed, "{row:?}: {needed}");
+        }
+    }
 
     #[test]
     fn the_files_are_good_and_bear_their_names() {
@@ -66,7 +89,7 @@ mod tests {
             let spec = one.spec().unwrap();
             assert_eq!(spec.name, one.name);
             assert!(!spec.summary.is_empty() && spec.quick.is_some(), "{}", one.name);
-            super::super::Plan::new(one.name, &spec.quick()).unwrap();
+            Plan::new(one.name, &spec.quick()).unwrap();
         }
     }
 }

@@ -3,6 +3,7 @@
 use dpbounds_bounds::kan::{Network, logistic_loss};
 use serde::{Deserialize, Serialize};
 
+use super::curve::Curve;
 use super::error::{Result, RunError};
 use super::grid::{Data, Plan, Point};
 use super::spec::{Dtype, Measure, Response};
@@ -80,6 +81,9 @@ pub struct Outcome {
     pub noise_norm: Option<f64>,
     /// Averaged empirical risk less that of the run without noise [nats].
     pub noise_excess: Option<f64>,
+    /// The course of the run, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curve: Option<Curve>,
 }
 
 impl Outcome {
@@ -110,6 +114,7 @@ impl Outcome {
         let numbers =
             [self.averaged_risk.value(), self.final_risk, self.least_margin, self.distance];
         numbers.iter().chain(options.iter().flatten()).all(|number| number.is_finite())
+            && self.curve.iter().all(Curve::is_finite)
     }
 }
 
@@ -144,7 +149,8 @@ fn typed<F: Real>(plan: &Plan, point: &Point, data: &Data, seed: u64) -> Trained
     let run = Run { network: &network, weights: &weights, records: &records };
     let mut outcome = run.train(settings, &plan.spec.measure, population.as_ref())?;
     if plan.spec.measure.excess {
-        let quiet = Measure { population: false, noise: false, ..plan.spec.measure.clone() };
+        let quiet =
+            Measure { population: false, noise: false, curve: 0, ..plan.spec.measure.clone() };
         let without = run.train(Settings { kappa: 0.0, ..settings }, &quiet, None)?;
         let excess = outcome.averaged_risk.value() - without.averaged_risk.value();
         outcome.noise_excess = Some(excess);
@@ -270,7 +276,15 @@ impl<F: Real> Run<'_, F> {
         let (mut batches, mut noise) =
             (BatchLosses::default(), NoiseSum { sum: Vec::new(), before: Vec::new() });
         let (mut clipped, mut projected, mut distance) = (0, 0, 0.0);
+        let mut curve = Curve::default();
         for t in 0..settings.steps {
+            if Curve::is_due(measure.curve, t, settings.steps) {
+                let judge = |judge: &Judge<F>| {
+                    judge.judge(self.network, &trainer.weights(), settings).map(|judged| judged.0)
+                };
+                let beyond = population.map(judge).transpose()?;
+                curve.add(t, trainer.risk(), beyond, distance);
+            }
             let due = measure.every > 0 && t % measure.every == 0;
             if due && let Some(judge) = population.filter(|_| measure.population) {
                 population_risk.add(judge.judge(self.network, &trainer.weights(), settings)?.0);
@@ -336,6 +350,7 @@ impl<F: Real> Run<'_, F> {
             projected,
             noise_norm: measure.noise.then_some(scale * sum_norm),
             noise_excess: None,
+            curve: (measure.curve > 0).then_some(curve),
         })
     }
 }

@@ -2,6 +2,7 @@
 //! spread over threads, recorded one JSON line each, and end in measured slopes beside predicted ones.
 
 mod builtin;
+mod curve;
 mod error;
 mod fit;
 mod grid;
@@ -13,14 +14,15 @@ mod spec;
 mod summary;
 
 pub use builtin::{BuiltIn, built_in, built_ins};
+pub use curve::Curve;
 pub use error::{Result, RunError};
 pub use fit::{Slope, Verdict, fit};
 pub use grid::{Plan, Point};
 pub use measure::{AveragedRisk, Outcome};
 pub use record::{Header, Record};
-pub use runner::{Finished, Options, load, run};
+pub use runner::{Finished, Options, load, run, run_in_memory};
 pub use spec::{
     ActivationName, Algorithm, Axis, Dtype, InitialisationName, Measure, Model, Privacy, Quick,
     Response, Seeds, SlopeSpec, Spec,
 };
-pub use summary::summary_csv;
+pub use summary::{mean_and_error, summary_csv};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::curve::MOST_POINTS;
 use super::error::{Result, RunError};
 use super::spec::{Axis, Measure, Response, SlopeSpec, Spec};
 use crate::train::Sampler;
@@ -111,7 +112,36 @@ impl Spec {
             let allowed = "1 or more with population or excess, which compare exact risks";
             return refuse("measure.every", "0".into(), allowed);
         }
+        self.check_curve(file)?;
         self.slope.iter().try_for_each(|slope| self.check_slope(file, slope))
+    }
+
+    fn check_curve(&self, file: &str) -> Result<()> {
+        let every = self.measure.curve;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked: whole
+        let horizon = |point: &BTreeMap<Axis, f64>| {
+            point.get(&Axis::Steps).map_or(self.algorithm.steps, |steps| *steps as u64)
+        };
+        let last_steps = self.points().into_iter().map(|point| horizon(&point).saturating_sub(1));
+        for last in last_steps.filter(|_| every > 0) {
+            let least = last.div_ceil(MOST_POINTS).max(1);
+            if every > last || every < least {
+                let allowed = match last {
+                    0 => "0, for no curve: with T = 1 there is no step".to_owned(),
+                    _ => format!(
+                        "0, for no curve, or {least} to {last} at T = {}: two to {MOST_POINTS} points",
+                        last + 1
+                    ),
+                };
+                return Err(RunError::Value {
+                    file: file.to_owned(),
+                    key: "measure.curve".into(),
+                    value: every.to_string(),
+                    allowed,
+                });
+            }
+        }
+        Ok(())
     }
 
     fn check_slope(&self, file: &str, slope: &SlopeSpec) -> Result<()> {

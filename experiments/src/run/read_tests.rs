@@ -51,6 +51,19 @@ fn bad_files_are_refused_with_the_place_and_the_remedy() {
         ("lambda = [0, 0.5]", "epsilon = [1]", ["sweep.epsilon", "[privacy]"]),
         ("axis = \"steps\"", "axis = \"kappa\"", ["slope.axis = kappa", "swept"]),
         ("averaged-risk", "noise-excess", ["slope.response", "measure.excess"]),
+        (
+            "[[slope]]",
+            "[measure]\ncurve = 10\n[[slope]]",
+            ["measure.curve = 10", "1 to 9 at T = 10"],
+        ),
+        // The quick form is shorter.
+        ("[[slope]]", "[measure]\ncurve = 5\n[[slope]]", ["measure.curve = 5", "1 to 4 at T = 5"]),
+        ("[[slope]]", "[measure]\ncurve = -1\n[[slope]]", ["line 18", "-1"]),
+        (
+            "steps = [10, 20, 40]",
+            "steps = [1e6]\n[measure]\ncurve = 99",
+            ["curve = 99", "100 to 999999"],
+        ),
         ("[-1.1, -0.6]", "[-0.6, -0.5]", ["slope.allowed", "around predicted"]),
     ] {
         let error = Spec::parse("t.toml", &GOOD.replacen(from, to, 1)).unwrap_err().to_string();

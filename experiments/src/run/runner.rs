@@ -66,14 +66,7 @@ pub fn run(
 ) -> Result<Finished> {
     let directory = &options.directory;
     std::fs::create_dir_all(directory).map_err(|source| write_error(directory, source))?;
-    let header = Header {
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: options.command.clone(),
-        hash: plan.hash.clone(),
-        spec: plan.spec.clone(),
-    };
-    let header = claim(&header, options)?;
+    let header = claim(&header(plan, &options.command), options)?;
     let part = directory.join(PART);
     let file = OpenOptions::new()
         .create(true)
@@ -91,10 +84,8 @@ pub fn run(
     let mut lines = finished(directory, &header)?;
     let length = complete_length(&part)?;
     file.set_len(length).map_err(|source| write_error(&part, source))?;
-    let wanted: Vec<(usize, u64)> = (0..plan.points.len())
-        .flat_map(|point| plan.spec.seeds.all().into_iter().map(move |seed| (point, seed)))
-        .filter(|place| !lines.contains_key(place))
-        .collect();
+    let wanted: Vec<(usize, u64)> =
+        places(plan).filter(|place| !lines.contains_key(place)).collect();
     let total = plan.runs();
     progress(lines.len(), total);
     let done = AtomicUsize::new(lines.len());
@@ -119,6 +110,60 @@ pub fn run(
     let result = finish(directory, header, lines);
     drop(output);
     result
+}
+
+/// Runs everything without a file, on `threads` threads or on all cores. The result is that of [`run`]
+/// with the same command; `progress` is told the same.
+///
+/// # Errors
+/// [`RunError`] if a run fails or the threads cannot be started.
+///
+/// # Examples
+/// ```
+/// use dpbounds_experiments::run::{Plan, built_in, run_in_memory};
+/// let mut spec = built_in("cumulative-noise").map(|one| one.spec()).transpose()?.unwrap().quick();
+/// spec.sweep.insert(dpbounds_experiments::run::Axis::Steps, vec![9.0, 17.0]);
+/// let finished = run_in_memory(&Plan::new("example", &spec)?, "an example", None, &|_, _| {})?;
+/// assert_eq!(finished.slopes.len(), 3);
+/// # Ok::<(), dpbounds_experiments::run::RunError>(())
+/// ```
+pub fn run_in_memory(
+    plan: &Plan,
+    command: &str,
+    threads: Option<usize>,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Finished> {
+    let header = header(plan, command);
+    let (done, total) = (AtomicUsize::new(0), plan.runs());
+    progress(0, total);
+    let one = |place: (usize, u64)| {
+        let record = record(plan, &header, place)?;
+        progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        Ok(record)
+    };
+    let wanted: Vec<(usize, u64)> = places(plan).collect();
+    let run = || wanted.into_par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>>>();
+    let records = pool(threads)?.install(run)?;
+    let slopes = fit(&header.spec, &records);
+    Ok(Finished { header, records, slopes })
+}
+
+/// What runs, by which command.
+fn header(plan: &Plan, command: &str) -> Header {
+    Header {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: command.to_owned(),
+        hash: plan.hash.clone(),
+        spec: plan.spec.clone(),
+    }
+}
+
+/// Points and seeds, in the order of the files.
+fn places(plan: &Plan) -> impl Iterator<Item = (usize, u64)> {
+    let seeds = plan.spec.seeds.all();
+    (0..plan.points.len())
+        .flat_map(move |point| seeds.clone().into_iter().map(move |seed| (point, seed)))
 }
 
 /// Complete lines.

@@ -313,11 +313,19 @@ pub struct Measure {
     pub excess: bool,
     /// Whether the sum of the noise is measured.
     pub noise: bool,
+    /// The course of every run is recorded at every k-th step; 0: it is not.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub curve: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Default for Measure {
     fn default() -> Self {
-        Self { every: 1, population: false, held_out: 0, excess: false, noise: false }
+        Self { every: 1, population: false, held_out: 0, excess: false, noise: false, curve: 0 }
     }
 }
 

@@ -64,8 +64,9 @@ pub fn summary_csv(header: &Header, records: &[Record]) -> String {
 }
 
 /// The mean, and its standard error from two values on.
+#[must_use]
 #[allow(clippy::cast_precision_loss)] // few seeds
-pub(super) fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {
+pub fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {
     if values.is_empty() {
         return (None, None);
     }
