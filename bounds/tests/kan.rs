@@ -1,6 +1,8 @@
 //! The network, its constants, the margin and the comparator against reference values and properties.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "kan/certificates.rs"]
+mod certificates;
 #[path = "kan/comparator.rs"]
 mod comparator;
 #[path = "kan/constants.rs"]
