@@ -13,3 +13,5 @@ mod margin;
 mod network;
 #[path = "kan/oracle.rs"]
 mod oracle;
+#[path = "kan/reference_certificates.rs"]
+mod reference_certificates;

@@ -21,16 +21,22 @@
 //!
 //! Constants `G` and `ν` are realised ones ([`super::RealisedConstants`]) of any network that does not depend on the
 //! randomness of the training; the comparator may depend on the sample and on `(c, W_0)`, never on batches or noise.
+//! [`certify`] puts all of it together for a network and a sample, and searches over what may be chosen.
 //!
 //! Statements and proofs: `docs/theory/certificates.md`.
 
 mod batches;
 mod certificate_d;
 mod certificate_p;
+mod certify;
 mod expectation;
 mod high_probability;
+mod memory;
+mod outlook;
 mod population_p;
 mod population_s;
+mod search;
+mod setting;
 mod theorem_s;
 mod theorem_s_gd;
 mod training;
@@ -38,8 +44,14 @@ mod training;
 pub use batches::{BatchCap, comparator_on_batches};
 pub use certificate_d::{BudgetD, CertificateD, certificate_d};
 pub use certificate_p::{BudgetP, CertificateP, PaperForm, certificate_p};
+pub use certify::{
+    Certificate, Claim, Clipping, Failures, Ingredients, Noise, Privacy, Projection, Question,
+    Route, Schedule, certify,
+};
 pub use expectation::{in_expectation, largest_output};
 pub use high_probability::in_high_probability;
+pub use memory::bytes_needed;
+pub use outlook::{Outlook, Remedy};
 pub use population_p::{PopulationP, population_p};
 pub use population_s::{PopulationS, population_s};
 pub use theorem_s::{BudgetS, Extent, TheoremS, theorem_s};
