@@ -1,6 +1,8 @@
 //! `dpbounds bound`.
 
 mod kan;
+mod kan_certificate;
+mod kan_rate;
 mod max_info;
 mod pac_bayes;
 

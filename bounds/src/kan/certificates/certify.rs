@@ -180,6 +180,7 @@ pub struct Ingredients<'a> {
     support: Option<&'a Linearisation<'a>>,
     realised: &'a RealisedConstants,
     domain: InputDomain,
+    scaled_by_data: bool,
 }
 
 impl<'a> Ingredients<'a> {
@@ -190,7 +191,13 @@ impl<'a> Ingredients<'a> {
         realised: &'a RealisedConstants,
         domain: InputDomain,
     ) -> Self {
-        Self { sample, support: None, realised, domain }
+        Self { sample, support: None, realised, domain, scaled_by_data: false }
+    }
+
+    /// The same, with inputs whose scaling was read off the data.
+    #[must_use]
+    pub fn scaled_by_data(self) -> Self {
+        Self { scaled_by_data: true, ..self }
     }
 
     /// With the support of the distribution: the same network at the same weights on every possible record, each as
@@ -413,6 +420,9 @@ fn privacy(question: &Question, training: &Training, ingredients: &Ingredients<'
     if on_sample && question.projection == Projection::Needed {
         searched.push("the projection radius");
     }
+    if ingredients.scaled_by_data {
+        searched.push("the scaling of the inputs");
+    }
     if searched.is_empty() {
         let domain = match ingredients.domain {
             InputDomain::Cube => "the cube",
@@ -430,7 +440,7 @@ fn privacy(question: &Question, training: &Training, ingredients: &Ingredients<'
         format!(
             "a claim of privacy is void: {} chosen by looking at the sample; give the values that were fixed beforehand",
             match searched.as_slice() {
-                [one] if *one == "the projection radius" => format!("{one} was"),
+                [one] if one.starts_with("the") => format!("{one} was"),
                 all => format!("{} were", all.join(" and ")),
             }
         )
