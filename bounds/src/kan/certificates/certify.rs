@@ -336,15 +336,12 @@ pub fn certify(ingredients: &Ingredients<'_>, question: &Question) -> Result<Cer
         search(&setting, seen)?;
     let mut bound = evaluated.bound;
     bound.alternatives = alternatives;
-    let target = match bound.value {
-        Some(value) if value < LN_2 => None,
-        Some(_) => Some(LN_2),
-        None => Some(f64::INFINITY),
-    };
     let realised = ingredients.realised;
-    let outlook = target
-        .map(|target| outlook(&setting, route, &comparators, realised, target))
-        .transpose()?;
+    let outlook = match bound.value {
+        Some(value) if value < LN_2 => None,
+        Some(_) => Some(outlook(&setting, route, &comparators, realised, &[LN_2])),
+        None => Some(outlook(&setting, route, &comparators, realised, &[f64::INFINITY, LN_2])),
+    };
     let training = evaluated.training;
     let notes = notes(ingredients, question, &bound);
     Ok(Certificate {
@@ -431,7 +428,8 @@ fn privacy(question: &Question, training: &Training, ingredients: &Ingredients<'
         return Privacy::Conditional(
             format!(
                 "privacy needs step size, steps, batch, noise, clipping norm, radius, the map of the inputs into \
-                 {domain} and the initial weights to be chosen without looking at the data"
+                 {domain} and the initial weights to be chosen without looking at the data, and kappa from an accountant \
+                 that covers the sampler"
             )
             .into(),
         );

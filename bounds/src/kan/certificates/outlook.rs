@@ -3,18 +3,16 @@
 use super::certify::{Claim, Noise, Route};
 use super::search::{Candidate, best, grid};
 use super::setting::Setting;
-use crate::error::Result;
 use crate::kan::RealisedConstants;
 
-/// What would have to change for the hypotheses to hold, one thing at a time; for a vacuous value, for a value below
-/// log 2.
+/// What would have to change, one thing at a time: first for the hypotheses to hold, then for a value below log 2.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outlook {
     /// Changes that help.
     pub remedies: Vec<Remedy>,
 }
 
-/// One change after which the hypotheses hold by the formulas, at or near the smallest of its kind.
+/// One change after which there is a value by the formulas, at or near the smallest of its kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Remedy {
     /// Another schedule for this very network: proven.
@@ -57,8 +55,27 @@ pub(super) fn outlook(
     route: Route,
     comparators: &[Candidate],
     realised: &RealisedConstants,
+    targets: &[f64],
+) -> Outlook {
+    let mut outlook = Outlook::default();
+    for &target in targets {
+        for remedy in remedies(setting, route, comparators, realised, target) {
+            if !outlook.remedies.contains(&remedy) {
+                outlook.remedies.push(remedy);
+            }
+        }
+    }
+    outlook
+}
+
+/// The changes that bring the value below `target`.
+fn remedies(
+    setting: &Setting<'_>,
+    route: Route,
+    comparators: &[Candidate],
+    realised: &RealisedConstants,
     target: f64,
-) -> Result<Outlook> {
+) -> Vec<Remedy> {
     let stride = (comparators.len() / 10).max(1);
     let few: Vec<Candidate> = comparators.iter().step_by(stride).cloned().collect();
     let value = |setting: &Setting<'_>| -> Option<f64> {
@@ -105,7 +122,7 @@ pub(super) fn outlook(
             remedies.push(Remedy::Noise { noise: full * factor, value });
         }
     }
-    Ok(Outlook { remedies })
+    remedies
 }
 
 const MOST: u64 = 1 << 50;
