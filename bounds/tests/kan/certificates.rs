@@ -388,6 +388,9 @@ fn what_follows_from_no_certificate_is_no_certificate() {
     for from in [&losses, &overflow] {
         let training = &arguments.training;
         assert!(in_expectation(from, training, Some(5.0)).unwrap().value.is_none());
+        let mut risky = from.clone();
+        risky.failure = 0.1;
+        assert!(in_expectation(&risky, training, None).unwrap().value.is_none());
         assert!(in_high_probability(from, training, 5.0, 1e-3).unwrap().value.is_none());
         let population = population_s(&PopulationS {
             optimisation: from,

@@ -12,7 +12,7 @@ pub enum Kan {
     /// Risk certificate of a network on data: constants explicit, every hypothesis checked
     Certificate(Box<CertificateCommand>),
     /// Order-form rates of arXiv 2605.12648: constants suppressed, never bounds
-    Rate(Rate),
+    Rate(Box<Rate>),
 }
 
 impl Kan {

@@ -131,7 +131,7 @@ pub fn certificate_d(arguments: &CertificateD) -> Result<Optimisation> {
     let spread = 4.0 * landscape.curvature * radius * radius;
     ensure_representable(&[total, spread])?;
     let guarantee = Guarantee::of_failure(failure);
-    let source = paper("Theorem 4.3 (D.11 to D.13)", guarantee);
+    let source = paper("Theorem 4.3", guarantee);
     let bound = Bound::upper_bound(TRAINING_RISK, total, source)?
         .with_term("comparator 4 L*", loss)
         .with_term("initialisation 3 tau^2/(2 eta T)", initial)

@@ -155,7 +155,7 @@ pub fn certificate_p(arguments: &CertificateP) -> Result<Optimisation> {
         failure = 0.0;
     }
     let guarantee = Guarantee::of_failure(failure);
-    let statement = if tight { "Theorem 4.1, tight form" } else { "Theorem 4.1 (C.3 to C.11)" };
+    let statement = if tight { "Theorem 4.1 in its tight form" } else { "Theorem 4.1" };
     let source = paper(statement, guarantee);
     let bound = Bound::upper_bound(TRAINING_RISK, distance * distance * scale, source)?
         .with_term("comparator 8 L*", loss_part * scale)

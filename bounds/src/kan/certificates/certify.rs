@@ -5,7 +5,7 @@ use std::f64::consts::LN_2;
 use super::outlook::{Outlook, outlook};
 use super::search::{Chosen, search};
 use super::setting::Setting;
-use super::{Extent, Landscape, Optimisation, Training};
+use super::{Extent, Landscape, Optimisation, Training, short_above};
 use crate::domain;
 use crate::error::{BoundError, Result};
 use crate::kan::{InputDomain, Linearisation, RealisedConstants, feature_norm2};
@@ -326,7 +326,7 @@ pub fn certify(ingredients: &Ingredients<'_>, question: &Question) -> Result<Cer
     let setting = Setting {
         question,
         landscape,
-        public_gradient: ingredients.realised.constants(public)?.gradient,
+        public_gradient: short_above(ingredients.realised.constants(public)?.gradient, 9),
         extent: Extent::of(network, seen.sample().len()),
         records: ingredients.sample.sample().records(),
         initial_output: seen.outputs().iter().fold(0.0, |largest, f| largest.max(f.abs())),

@@ -74,10 +74,10 @@ pub fn in_expectation(
     training.checked()?;
     training.ensure_fresh_batches("an expectation")?;
     let source = ours(&statement(optimisation), Guarantee::Expectation);
-    let bad = bad_event(optimisation, output)?;
     let (Some(path), Some(upper)) = (optimisation.bound.value, optimisation.bound.upper) else {
         return Ok(without_value(EXPECTED_RISK, source, optimisation));
     };
+    let bad = bad_event(optimisation, output)?;
     let bound = Bound::upper_bound_of_parts(
         EXPECTED_RISK,
         path + bad,
@@ -108,5 +108,6 @@ pub(super) fn bad_event(optimisation: &Optimisation, output: Option<f64>) -> Res
 /// The statement that the certificate started from, without its guarantee.
 pub(super) fn statement(optimisation: &Optimisation) -> String {
     let whole = &optimisation.bound.source.statement;
-    whole.split(';').next().unwrap_or(whole).to_owned()
+    let end = whole.find([';', '(']).unwrap_or(whole.len());
+    whole[..end].trim_end_matches(", constants ours").trim_end().to_owned()
 }

@@ -177,17 +177,43 @@ const POPULATION_RISK: Quantity =
 /// The paper's statements, made explicit.
 fn paper(statement: &str, guarantee: Guarantee) -> Source {
     Source {
-        work: "arXiv 2605.12648, constants ours".into(),
-        statement: format!("{statement}; {guarantee}").into(),
+        work: "arXiv 2605.12648".into(),
+        statement: format!("{statement}, constants ours; {guarantee}").into(),
     }
 }
 
 /// Our statements.
 fn ours(statement: &str, guarantee: Guarantee) -> Source {
     Source {
-        work: "ours, docs/theory/certificates.md".into(),
-        statement: format!("{statement}; {guarantee}").into(),
+        work: "ours".into(),
+        statement: format!("{statement} (docs/theory/certificates.md); {guarantee}").into(),
     }
+}
+
+/// The number in so many significant digits, rounded up: what a search chose is then short enough to be given again.
+fn short_above(value: f64, digits: i32) -> f64 {
+    let short = short(value, digits, f64::ceil);
+    if short >= value { short } else { value }
+}
+
+/// As [`short_above`], rounded down.
+fn short_below(value: f64, digits: i32) -> f64 {
+    let short = short(value, digits, f64::floor);
+    if short > 0.0 && short <= value { short } else { value }
+}
+
+fn short(value: f64, digits: i32, round: impl Fn(f64) -> f64) -> f64 {
+    if !(value > 0.0 && value.is_finite()) {
+        return value;
+    }
+    #[allow(clippy::cast_possible_truncation)] // at most 308
+    let places = digits - 1 - value.log10().floor() as i32;
+    // Powers of ten up to this one are exact.
+    if !(0..=22).contains(&places) {
+        return value;
+    }
+    let scale = 10.0_f64.powi(places);
+    round(value * scale) / scale
 }
 
 /// The bound with these hypotheses.

@@ -69,7 +69,8 @@ pub fn population_s(arguments: &PopulationS<'_>) -> Result<Bound> {
     let numbers = training.checked()?;
     training.ensure_fresh_batches("a population certificate")?;
     let ratio = domain::positive("ratio", ratio)?.max(1.0);
-    if !bounded && !(training.is_full() && !training.is_noisy()) {
+    let descent = training.is_full() && !training.is_noisy();
+    if !bounded && !descent {
         return Err(BoundError::Unproven {
             request: "population risk from Theorem S-GD with noise or smaller batches".into(),
             why: "that theorem covers gradient descent only",

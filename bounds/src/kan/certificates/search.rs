@@ -3,6 +3,7 @@
 use super::certify::{Claim, Failures, Route};
 use super::setting::{Evaluated, Losses, Plan, Setting};
 use super::training::count;
+use super::{short_above, short_below};
 use crate::error::{BoundError, Result};
 use crate::kan::{Linearisation, SELF_BOUNDING_CONSTANT, free_comparator, number};
 use crate::solve::minimize;
@@ -113,7 +114,7 @@ const LAST: f64 = 3000.0;
 /// `count` points from 3 to 3000, equally spaced on a log scale.
 fn geometric(points: usize) -> Vec<f64> {
     let ratio = (LAST / FIRST).ln() / number(points - 1);
-    (0..points).map(|index| FIRST * libm::exp(ratio * number(index))).collect()
+    (0..points).map(|index| short_above(FIRST * libm::exp(ratio * number(index)), 6)).collect()
 }
 
 /// Fewer comparators where each takes long: Newton steps are cubic in the number of inputs.
@@ -194,7 +195,8 @@ fn plan(setting: &Setting<'_>, route: Route, horizon: f64, eta: f64) -> Option<P
     if schedule.most_steps.is_some_and(|most| steps > most) {
         return None;
     }
-    let step_size = if schedule.step_size.is_some() { eta } else { horizon / count(steps) };
+    let step_size =
+        if schedule.step_size.is_some() { eta } else { short_below(horizon / count(steps), 6) };
     Some(Plan { step_size, steps })
 }
 
@@ -252,7 +254,7 @@ fn refine(
                 .map(|one| one.horizon)
                 .filter(|other| if larger { *other > here } else { *other < here });
             let nearest = |a: f64, b: f64| if (a < b) == larger { a } else { b };
-            beyond.reduce(nearest).map(|other| (other * here).sqrt())
+            beyond.reduce(nearest).map(|other| short_above((other * here).sqrt(), 6))
         };
         let start = comparators[leader.place].coefficients.clone();
         for horizon in [neighbour(false), neighbour(true)].into_iter().flatten() {

@@ -5,11 +5,14 @@ use super::{
     Anchor, BatchCap, BudgetD, BudgetP, BudgetS, CertificateD, CertificateP, Extent, Landscape,
     Optimisation, PaperForm, PopulationP, PopulationS, TheoremS, TheoremSGd, Training,
     certificate_d, certificate_p, comparator_on_batches, in_expectation, in_high_probability,
-    largest_output, population_p, population_s, theorem_s, theorem_s_gd,
+    largest_output, population_p, population_s, short_above, theorem_s, theorem_s_gd,
 };
 use crate::error::{BoundError, Result};
 use crate::privacy::Sampler;
 use crate::warrant::Bound;
+
+/// Digits of what is chosen.
+const DIGITS: i32 = 9;
 
 /// Everything but the schedule, the comparator and the failure probabilities.
 #[derive(Debug, Clone, Copy)]
@@ -100,13 +103,15 @@ impl Setting<'_> {
         let given = match self.question.projection {
             Projection::At(radius) => Some(radius),
             // The projection of certificate D does act; the comparator has to stay inside.
-            Projection::Needed if route == Route::D => Some(losses.distance.max(f64::MIN_POSITIVE)),
+            Projection::Needed if route == Route::D => {
+                Some(short_above(losses.distance.max(f64::MIN_POSITIVE), DIGITS))
+            }
             Projection::None | Projection::Needed => None,
         };
         let mut training = self.training(plan, given)?;
         let mut optimisation = self.optimisation(route, training, cap, losses, failures)?;
         if self.question.projection == Projection::Needed && route != Route::D {
-            training.radius = Some(optimisation.radius);
+            training.radius = Some(short_above(optimisation.radius, DIGITS));
             optimisation = self.optimisation(route, training, cap, losses, failures)?;
         }
         let bound = match self.question.claim {
