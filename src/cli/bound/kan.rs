@@ -8,11 +8,12 @@ use super::kan_rate::Rate;
 
 /// Kolmogorov-Arnold networks trained by DP-SGD.
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant)] // one exists in a process
 pub enum Kan {
     /// Risk certificate of a network on data: constants explicit, every hypothesis checked
-    Certificate(Box<CertificateCommand>),
+    Certificate(CertificateCommand),
     /// Order-form rates of arXiv 2605.12648: constants suppressed, never bounds
-    Rate(Box<Rate>),
+    Rate(Rate),
 }
 
 impl Kan {

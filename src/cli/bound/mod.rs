@@ -12,6 +12,7 @@ use super::Failure;
 
 /// Evaluate a bound.
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant)] // one exists in a process
 pub enum BoundCommand {
     /// Approximate max-information of a private mechanism [nats]
     #[command(subcommand)]
