@@ -5,6 +5,8 @@
 mod certificate_attack;
 #[path = "kan/certificate_controls.rs"]
 mod certificate_controls;
+#[path = "kan/certificate_fuzz.rs"]
+mod certificate_fuzz;
 #[path = "kan/certificate_population.rs"]
 mod certificate_population;
 #[path = "kan/certificates.rs"]

@@ -148,6 +148,6 @@ pub fn certificate_d(arguments: &CertificateD) -> Result<Optimisation> {
         failure_check(failure),
     ];
     let bound = with_checks(bound, checks.into_iter().flatten());
-    let reach = 2.0 * radius;
+    let reach = (2.0 * radius).min(f64::MAX);
     Ok(Optimisation { bound, guarantee, distance: reach, reach, radius, failure })
 }

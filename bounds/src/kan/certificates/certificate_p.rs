@@ -143,7 +143,7 @@ pub fn certificate_p(arguments: &CertificateP) -> Result<Optimisation> {
     let scale = 3.0 / (eta * steps);
     let spread = landscape.curvature * reach * reach;
     ensure_representable(&[distance, reach, spread, distance * distance * scale])?;
-    let radius = distance + tau + eta * c * z;
+    let radius = (distance + tau + eta * c * z).min(f64::MAX);
     let mut failure = budget.linear;
     if c > 0.0 || !tight {
         failure += budget.noise;

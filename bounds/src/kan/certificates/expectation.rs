@@ -30,6 +30,7 @@ use crate::warrant::Bound;
 /// # Ok::<(), dpbounds_bounds::BoundError>(())
 /// ```
 pub fn largest_output(landscape: &Landscape, training: &Training, initial: f64) -> Result<f64> {
+    training.checked()?;
     let Some(radius) = training.radius else {
         return Err(BoundError::Unproven {
             request: "an expectation without a projection".into(),

@@ -96,7 +96,8 @@ pub fn population_p(arguments: &PopulationP<'_>) -> Result<Bound> {
     let pushes = 2.0 * E * eta * gradient / numbers.records * numbers.steps * expected;
     let rare = 2.0 * radius * (2.0 * optimisation.failure + 2.0 * missed);
     let (stable, fall) = (gradient * pushes, gradient * rare);
-    ensure_representable(&[losses, stable, fall, bad])?;
+    let (spread, growth) = (nu * (2.0 * radius).powi(2), 4.0 * eta * nu * losses);
+    ensure_representable(&[losses, stable, fall, bad, spread, growth])?;
     let bound = Bound::upper_bound(POPULATION_RISK, expected + stable + fall, source)?
         .with_term("risk along the training", path)
         .with_term("bad event U delta_opt", bad)
@@ -105,13 +106,8 @@ pub fn population_p(arguments: &PopulationP<'_>) -> Result<Bound> {
     let mut checks = optimisation.bound.checks.clone();
     checks.extend([
         step_check("stability: eta <= 1/beta", &training, 1.0 / landscape.smoothness),
-        Check::new("nu (2 R_*)^2", nu * (2.0 * radius).powi(2), Comparison::AtMost, 1.0),
-        Check::new(
-            "growth 2 eta (2 nu) (T A + X)",
-            4.0 * eta * nu * losses,
-            Comparison::AtMost,
-            1.0,
-        ),
+        Check::new("nu (2 R_*)^2", spread, Comparison::AtMost, 1.0),
+        Check::new("growth 2 eta (2 nu) (T A + X)", growth, Comparison::AtMost, 1.0),
     ]);
     Ok(with_checks(bound, checks))
 }

@@ -105,6 +105,7 @@ pub fn population_s(arguments: &PopulationS<'_>) -> Result<Bound> {
     }
     let sigma = eta * numbers.steps * path_upper;
     let push = 2.0 * eta * gradient * participations * weight;
+    ensure_representable(&[sigma, push, nu * sigma])?;
     let growth = |distance: f64| nu * libm::exp(gradient * distance) * sigma;
     let next = |distance: f64| {
         if gradient * distance > LARGEST_EXPONENT {
@@ -117,7 +118,7 @@ pub fn population_s(arguments: &PopulationS<'_>) -> Result<Bound> {
     let mut distance = 0.0;
     for _ in 0..ROUNDS {
         let raised = next(distance) * INFLATION;
-        if raised >= cap {
+        if raised >= cap && cap.is_finite() {
             distance = cap;
             break;
         }

@@ -148,7 +148,7 @@ pub fn theorem_s(arguments: &TheoremS) -> Result<Optimisation> {
         Comparison::Above,
         SMALLEST_SHARE * eta,
     );
-    let radius = distance + tau + eta * c * everywhere;
+    let radius = (distance + tau + eta * c * everywhere).min(f64::MAX);
     let guarantee = Guarantee::of_failure(failure);
     let scale = steps * coefficient;
     // Without a positive coefficient the check below removes this value.

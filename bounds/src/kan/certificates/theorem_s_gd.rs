@@ -72,7 +72,7 @@ pub fn theorem_s_gd(arguments: &TheoremSGd) -> Result<Optimisation> {
         let by_gradients = eta * landscape.gradient * steps * level;
         let room = 1.0 - eta * landscape.smoothness / 2.0;
         let by_descent = if room > 0.0 { (steps * eta * level / room).sqrt() } else { f64::MAX };
-        2.0 * tau + by_gradients.min(by_descent)
+        (2.0 * tau + by_gradients.min(by_descent)).min(f64::MAX)
     } else {
         f64::MAX
     };
