@@ -330,6 +330,7 @@ fn every_help_page_has_two_examples_that_run() {
         "bound max-info streaming",
         "bound max-info correlated",
         "bound pac-bayes",
+        "bound kan certificate",
         "bound kan rate",
         "calibrate",
         "account",

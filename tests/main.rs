@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failing test may panic
 
 mod accounting_cli;
+mod certificate_cli;
 mod cli;
 mod data_cli;
 mod eval;

@@ -1,35 +1,16 @@
 //! `dpbounds margin`.
 
-use clap::{Args, ValueEnum};
-use dpbounds_bounds::BoundError;
+use clap::Args;
 use dpbounds_bounds::kan::{
-    Activation, Initialisation, Knots, Linearisation, Margin, MarginOptions, Sample, SplineBasis,
-    free_comparator, initialise, ntk_margin,
+    Linearisation, Margin, MarginOptions, Sample, free_comparator, ntk_margin,
 };
-use dpbounds_experiments::data::{Classes, Dataset, Request, prepare};
+use dpbounds_experiments::data::Dataset;
 
-use super::grid::{Grid, Point};
-use super::numbers::{self, Sweep};
+use super::grid::Point;
+use super::network_options::{NetworkOptions, SCALED_BY_DATA};
+use super::numbers::Sweep;
 use super::{Failure, OutputOptions};
 use crate::output::{Answer, Derived, Input, Side, write_answers_with};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ActivationWord {
-    /// Hyperbolic tangent
-    Tanh,
-    /// Logistic function
-    Sigmoid,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum InitWord {
-    /// Both layers standard normal, as in the paper
-    Gaussian,
-    /// Gaussian pairs of opposite units; the network starts at zero
-    Antithetic,
-    /// Opposite pairs with straight second-layer splines
-    Greville,
-}
 
 /// Find the NTK margin of data at the initial weights of a network, in a proven bracket.
 #[derive(Debug, Args)]
@@ -49,33 +30,8 @@ Examples:
   dpbounds margin --data atoms:A4 --width 2000 --degree 1 --size 2 --init greville --horizon 333
   dpbounds margin --data iris --width 256,512 --degree 3 --size 6 --init antithetic --seed 1:3:3")]
 pub struct MarginCommand {
-    /// Data: name, family with parameters, or file
-    #[arg(long, value_name = "NAME")]
-    data: String,
-    /// Classes of label -1 and +1: A,B or groups A+B,C+D
-    #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
-    classes: Option<Classes>,
-    /// Seed of a synthetic family of data
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::count)]
-    data_seed: u64,
-    /// Width m, even for antithetic and greville [count]
-    #[arg(long, allow_hyphen_values = true)]
-    width: Sweep,
-    /// Degree k of the splines, 1 to 12
-    #[arg(long, allow_hyphen_values = true)]
-    degree: Sweep,
-    /// Basis functions p of every spline, k + 1 or more [count]
-    #[arg(long, allow_hyphen_values = true)]
-    size: Sweep,
-    /// Activation between the layers
-    #[arg(long, value_enum, default_value_t = ActivationWord::Tanh)]
-    activation: ActivationWord,
-    /// How the second layer and the initial weights are drawn
-    #[arg(long, value_enum, default_value_t = InitWord::Gaussian)]
-    init: InitWord,
-    /// Seed of the weights [default: 1]
-    #[arg(long, allow_hyphen_values = true)]
-    seed: Option<Sweep>,
+    #[command(flatten)]
+    network: NetworkOptions,
     /// Step size times steps, > 0; adds the comparator
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     horizon: Option<Sweep>,
@@ -83,26 +39,14 @@ pub struct MarginCommand {
     output: OutputOptions,
 }
 
-const SCALED_BY_DATA: &str = "the scaling of the inputs was read off the data; see data prepare";
 const CONTRADICTORY: &str = "some input has both labels, so the margin is exactly 0";
 const NOT_SHOWN: &str = "no direction is known to separate the classes, so the assumption of the theory is \
                          not shown to hold";
 
 impl MarginCommand {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let request = Request {
-            classes: self.classes.clone(),
-            seed: self.data_seed,
-            ..Request::new(&self.data)
-        };
-        let data = prepare(&request)?;
-        let sample = sample(&data)?;
-        let one = Sweep { values: vec![1.0], from_range: false };
-        let grid = Grid::default()
-            .counts("width", &self.width)
-            .counts("degree", &self.degree)
-            .counts("size", &self.size)
-            .counts("seed", self.seed.as_ref().unwrap_or(&one));
+        let (data, sample) = self.network.data()?;
+        let grid = self.network.grid();
         let answers = grid.each(|point| self.answers(point, &data, &sample))?;
         let answers: Vec<Answer> = answers.into_iter().flatten().collect();
         let mut remarks = Vec::new();
@@ -124,21 +68,7 @@ impl MarginCommand {
         data: &Dataset,
         sample: &Sample,
     ) -> Result<Vec<Answer>, Failure> {
-        let count =
-            |name| point.count(name).map(|value| usize::try_from(value).unwrap_or(usize::MAX));
-        let basis = SplineBasis::new(count("degree")?, count("size")?, Knots::Clamped)?;
-        let activation = match self.activation {
-            ActivationWord::Tanh => Activation::Tanh,
-            ActivationWord::Sigmoid => Activation::Sigmoid,
-        };
-        let kind = match self.init {
-            InitWord::Gaussian => Initialisation::Gaussian,
-            InitWord::Antithetic => Initialisation::Antithetic,
-            InitWord::Greville => Initialisation::Greville,
-        };
-        let (width, seed) = (count("width")?, point.count("seed")?);
-        let (network, weights) =
-            initialise(basis, activation, sample.dimension(), width, kind, seed)?;
+        let (network, weights) = self.network.network(point, sample)?;
         let linearisation = Linearisation::at(&network, &weights, sample)?;
         let margin = ntk_margin(&linearisation, MarginOptions::default())?;
         let inputs = self.inputs(point, data, &margin);
@@ -161,31 +91,9 @@ impl MarginCommand {
     }
 
     fn inputs(&self, point: &Point, data: &Dataset, margin: &Margin) -> Vec<(String, Input)> {
+        let mut inputs = self.network.inputs(data, point);
         #[allow(clippy::cast_precision_loss)] // counts below 2^53
-        let number = |value: u64| Input::Number(value as f64);
-        let word = |value: Option<clap::builder::PossibleValue>| {
-            Input::Word(value.map(|value| value.get_name().to_owned()).unwrap_or_default())
-        };
-        let mut inputs = vec![
-            ("data".to_owned(), Input::Word(data.name.clone())),
-            ("n".to_owned(), number(data.records())),
-            ("d".to_owned(), number(data.dimension as u64)),
-        ];
-        inputs.extend(point.inputs());
-        inputs.push(("activation".to_owned(), word(self.activation.to_possible_value())));
-        inputs.push(("init".to_owned(), word(self.init.to_possible_value())));
-        inputs.push(("iterations".to_owned(), number(margin.iterations)));
+        inputs.push(("iterations".to_owned(), Input::Number(margin.iterations as f64)));
         inputs
     }
-}
-
-fn sample(data: &Dataset) -> Result<Sample, BoundError> {
-    let (features, labels) = (data.features.clone(), data.labels.clone());
-    let sample = match &data.multiplicities {
-        Some(counts) => {
-            Sample::with_multiplicities(data.dimension, features, labels, counts.clone())
-        }
-        None => Sample::new(data.dimension, features, labels),
-    };
-    Ok(sample?.merged())
 }

@@ -15,6 +15,7 @@ pub mod grid;
 mod lambda_question;
 mod man;
 mod margin;
+mod network_options;
 pub mod numbers;
 mod progress;
 mod renyi_curve;
@@ -49,7 +50,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant)] // one exists in a process
 enum Command {
-    /// Evaluate a bound: max-information, PAC-Bayes, KAN rates
+    /// Evaluate a bound: max-information, PAC-Bayes, KAN certificates and rates
     #[command(subcommand)]
     Bound(bound::BoundCommand),
     /// Find the noise for (epsilon, delta), or the longest run or largest batch for a noise

@@ -134,8 +134,11 @@ fn derivations(derived: &[Derived], quantity: &str) -> String {
     if derived.is_empty() {
         return String::new();
     }
-    let title =
-        if quantity == "ntk_margin" { "free comparator" } else { "compared with lambda = 0" };
+    let title = match quantity {
+        "ntk_margin" => "free comparator",
+        _ if quantity.contains("average_") => "comparator and constants",
+        _ => "compared with lambda = 0",
+    };
     let mut table = new_table(&[title, "value", ""]);
     for one in derived {
         let side = if one.side == Side::Upper { "at most" } else { "never below" };

@@ -14,10 +14,12 @@
 //! * [`RealisedConstants`], [`vector_constants`], [`worst_case_constants`]: bounds `G` and `ν` of the gradient and
 //!   the Hessian of `f`, at three levels.
 //! * [`Linearisation`], [`ntk_margin`], [`free_comparator`]: what a sample looks like from the initial weights.
+//! * [`certificates`]: risk certificates with explicit constants, every hypothesis checked.
 //! * [`rates`]: order-form quantities.
 
 mod activation;
 mod basis;
+pub mod certificates;
 mod comparator;
 mod constants;
 mod enclosure;

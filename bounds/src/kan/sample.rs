@@ -138,6 +138,11 @@ impl Sample {
         &self.inputs[index * self.dimension..(index + 1) * self.dimension]
     }
 
+    /// The bits of record `index`, equal for equal records.
+    pub(super) fn record(&self, index: usize) -> (Vec<u64>, f64) {
+        (self.key(index), self.labels[index])
+    }
+
     /// The labels ±1.
     #[must_use]
     pub fn labels(&self) -> &[f64] {

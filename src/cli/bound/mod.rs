@@ -1,6 +1,8 @@
 //! `dpbounds bound`.
 
 mod kan;
+mod kan_certificate;
+mod kan_rate;
 mod max_info;
 mod pac_bayes;
 
@@ -10,6 +12,7 @@ use super::Failure;
 
 /// Evaluate a bound.
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant)] // one exists in a process
 pub enum BoundCommand {
     /// Approximate max-information of a private mechanism [nats]
     #[command(subcommand)]
