@@ -6,8 +6,9 @@ use dpbounds_bounds::kan::{
     Activation, Initialisation, Knots, Linearisation, Margin, MarginOptions, Sample, SplineBasis,
     free_comparator, initialise, ntk_margin,
 };
-use dpbounds_experiments::data::{Classes, Dataset, Request, prepare};
+use dpbounds_experiments::data::{Dataset, prepare};
 
+use super::data_options::DataOptions;
 use super::grid::{Grid, Point};
 use super::numbers::{self, Sweep};
 use super::{Failure, OutputOptions};
@@ -43,18 +44,18 @@ distance from the initial weights, and L*, its loss on the data [nats], both pro
 
 All of these are functions of the data: do not publish them as if they were private.
 
-NAME is as for `dpbounds data prepare`, which also scales and writes files that can be read here.
+NAME and the options of the data are as for `dpbounds data prepare`.
 
 Examples:
   dpbounds margin --data atoms:A4 --width 2000 --degree 1 --size 2 --init greville --horizon 333
-  dpbounds margin --data iris --width 256,512 --degree 3 --size 6 --init antithetic --seed 1:3:3")]
+  dpbounds margin --data iris --width 256,512 --degree 3 --size 6 --init antithetic --seed 1:3:3
+  dpbounds margin --data iris --scale ball --width 64 --degree 3 --size 6")]
 pub struct MarginCommand {
     /// Data: name, family with parameters, or file
     #[arg(long, value_name = "NAME")]
     data: String,
-    /// Classes of label -1 and +1: A,B or groups A+B,C+D
-    #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
-    classes: Option<Classes>,
+    #[command(flatten)]
+    options: DataOptions,
     /// Seed of a synthetic family of data
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::count)]
     data_seed: u64,
@@ -90,12 +91,7 @@ const NOT_SHOWN: &str = "no direction is known to separate the classes, so the a
 
 impl MarginCommand {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let request = Request {
-            classes: self.classes.clone(),
-            seed: self.data_seed,
-            ..Request::new(&self.data)
-        };
-        let data = prepare(&request)?;
+        let data = prepare(&self.options.request(&self.data, self.data_seed))?;
         let sample = sample(&data)?;
         let one = Sweep { values: vec![1.0], from_range: false };
         let grid = Grid::default()

@@ -3,6 +3,7 @@
 
 mod builtin;
 mod error;
+mod estimate;
 mod fit;
 mod grid;
 mod measure;
@@ -20,7 +21,7 @@ pub use measure::{AveragedRisk, Outcome};
 pub use record::{Header, Record};
 pub use runner::{Finished, Options, load, run};
 pub use spec::{
-    ActivationName, Algorithm, Axis, Dtype, InitialisationName, Measure, Model, Privacy, Quick,
-    Response, Seeds, SlopeSpec, Spec,
+    ActivationName, Algorithm, Axis, BoundName, Dtype, InitialisationName, Measure, Model, Privacy,
+    Quick, Response, Seeds, SlopeSpec, Spec, ViaName,
 };
 pub use summary::summary_csv;
