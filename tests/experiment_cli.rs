@@ -218,7 +218,7 @@ fn every_bad_experiment_is_one_clear_complaint_before_anything_runs() {
         ("A4,n=16", "A4,n=17", vec!["[data]", "17"]),
         ("atoms:A4,n=16", "irris", vec!["[data]", "irris", "iris"]),
         ("atoms:A4,n=16", "iris", vec!["measure.population", "held_out"]),
-        ("lambda = [0, 0.5]", "gamma = [0.1]", vec!["[data]", "gamma"]),
+        ("lambda = [0, 0.5]", "separation = [1]", vec!["[data]", "separation"]),
         ("allowed = [-3, 0]", "", vec!["slope.allowed"]),
         ("allowed = [-3, 0]", "allowed = [-3, 0]\nbound = \"upper\"", vec!["without allowed"]),
         ("allowed = [-3, 0]", "bound = \"lower\"", vec!["\"lower\"", "upper"]),

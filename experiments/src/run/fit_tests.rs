@@ -79,7 +79,7 @@ fn optimised(at: &[f64], spread: f64) -> Group {
             #[allow(clippy::cast_precision_loss)]
             let value = |seed: usize| {
                 // Seeds of odd number favour a longer horizon than the others do.
-                let side = if seed % 2 == 0 { 1.0 } else { -1.0 };
+                let side = if seed.is_multiple_of(2) { 1.0 } else { -1.0 };
                 Some((1.0 / t + t / (x * x)) * (1.0 + side * spread * (t / x).ln().tanh()))
             };
             Choice { at: *t, values: (0..6).map(value).collect() }
