@@ -79,8 +79,8 @@ fn routes_guarantees_and_sweeps_are_told_apart() {
     let found = &results(&format!("{V} --data atoms:A4,n=4000 --width 2000"))[0];
     let inputs = &found["inputs"];
     let again = format!(
-        "{V} --data atoms:A4,n=4000 --width 2000 --eta {} --steps {} --horizon {} --radius {} --route s-gd",
-        inputs["eta"], inputs["steps"], inputs["horizon"], inputs["radius"]
+        "{V} --data atoms:A4,n=4000 --width 2000 --eta {} --steps {} --horizon {} --projection {} --route s-gd",
+        inputs["eta"], inputs["steps"], inputs["horizon"], inputs["projection"]
     );
     near(value(&results(&again)[0]), value(found));
 }
@@ -96,11 +96,11 @@ fn what_the_data_chose_voids_the_privacy_of_a_run() {
     assert!(privacy == "void" && text.contains("claim of privacy is void"), "{text}");
     let (privacy, text) = notes("--eta 0.515 --steps 252");
     assert!(privacy == "void" && text.contains("radius was chosen"), "{text}");
-    let (privacy, text) = notes("--eta 0.515 --steps 252 --radius 20");
+    let (privacy, text) = notes("--eta 0.515 --steps 252 --projection 20");
     assert!(privacy == "conditional" && text.contains("accountant"), "{text}");
     let scaled = results(
         "bound kan certificate --data iris --width 64 --degree 1 --size 2 --init greville --kappa 1 \
-         --eta 0.2 --steps 5 --radius 50 --horizon 3",
+         --eta 0.2 --steps 5 --projection 50 --horizon 3",
     );
     assert_eq!(scaled[0]["inputs"]["privacy"], "void");
 }
@@ -149,11 +149,11 @@ fn bad_questions_are_refused_in_one_line() {
         ("--width 2000 --degree 1 --size 2 --eta 0", "step_size = 0"),
         ("--width 2000 --degree 1 --size 2 --steps 0", "steps = 0"),
         ("--width 2000 --degree 1 --size 2 --horizon -1", "horizon = -1"),
-        ("--width 2000 --degree 1 --size 2 --radius big", "needed"),
+        ("--width 2000 --degree 1 --size 2 --projection big", "needed"),
         ("--width 2001 --degree 1 --size 2", "even"),
-        ("--width 2000 --degree 1 --size 2 --route d --radius none", "projection"),
+        ("--width 2000 --degree 1 --size 2 --route d --projection none", "projection"),
         (
-            "--width 2000 --degree 1 --size 2 --kappa 1 --claim expectation --radius none",
+            "--width 2000 --degree 1 --size 2 --kappa 1 --claim expectation --projection none",
             "projection",
         ),
         ("--width 2000 --degree 1 --size 2 --max-steps 1", "most_steps"),

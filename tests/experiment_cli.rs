@@ -132,6 +132,28 @@ fn threads_and_interruptions_do_not_change_a_byte() {
     assert_eq!(files(&folder.path().join("d")), whole);
 }
 
+#[test]
+fn what_a_killed_process_was_writing_is_removed_and_nothing_else() {
+    let folder = tiny();
+    good(folder.path(), "a", &["--quick"]);
+    let whole = files(&folder.path().join("a"));
+    for name in [".dpbounds-aB3xY9.unfinished", ".dpbounds-mine", "x.unfinished", ".tmpabc"] {
+        std::fs::write(folder.path().join("a").join(name), "half").unwrap();
+    }
+    let (code, ..) = run(folder.path(), "a", &["--quick"]);
+    assert_eq!(
+        (code, files(&folder.path().join("a")).len()),
+        (Some(2), whole.len() + 4),
+        "refused"
+    );
+    good(folder.path(), "a", &["--quick", "--resume"]);
+    let left = files(&folder.path().join("a"));
+    let names: Vec<&str> =
+        left.keys().filter(|name| !whole.contains_key(*name)).map(String::as_str).collect();
+    assert_eq!(names, [".dpbounds-mine", ".tmpabc", "x.unfinished"]);
+    assert!(whole.iter().all(|(name, bytes)| left[name] == *bytes));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_killed_process_goes_on_where_it_stopped() {
@@ -196,8 +218,18 @@ fn every_bad_experiment_is_one_clear_complaint_before_anything_runs() {
         ("A4,n=16", "A4,n=17", vec!["[data]", "17"]),
         ("atoms:A4,n=16", "irris", vec!["[data]", "irris", "iris"]),
         ("atoms:A4,n=16", "iris", vec!["measure.population", "held_out"]),
-        ("lambda = [0, 0.5]", "gamma = [0.1]", vec!["[data]", "gamma"]),
+        ("lambda = [0, 0.5]", "separation = [1]", vec!["[data]", "separation"]),
         ("allowed = [-3, 0]", "", vec!["slope.allowed"]),
+        ("allowed = [-3, 0]", "allowed = [-3, 0]\nbound = \"upper\"", vec!["without allowed"]),
+        ("allowed = [-3, 0]", "bound = \"lower\"", vec!["\"lower\"", "upper"]),
+        ("axis = \"steps\"", "axis = \"ntk_margin\"", vec!["slope.axis", "swept"]),
+        ("predicted", "optimise = \"steps\"\npredicted", vec!["slope.optimise = steps"]),
+        ("predicted", "optimise = \"width\"\npredicted", vec!["slope.optimise = width"]),
+        ("predicted", "via = \"kappa\"\npredicted", vec!["via", "epsilon"]),
+        ("excess = true", "mirror = true", vec!["measure.mirror", "excess"]),
+        ("excess = true", "anchor = 3", vec!["measure.anchor = 3", "every = 0"]),
+        ("steps = [10, 20]", "ntk_margin = [1]", vec!["sweep.ntk_margin", "gamma instead"]),
+        ("A4,n=16", "A4,gamma=0.8,n=16", vec!["[data]", "atoms: gamma", "0.8"]),
     ] {
         std::fs::write(folder.path().join("tiny.toml"), TINY.replacen(from, to, 1)).unwrap();
         let (code, text, message) = run(folder.path(), "out", &[]);
@@ -249,6 +281,87 @@ fn an_output_that_cannot_be_written_is_named_and_nothing_is_lost() {
     good(folder.path(), "full", &["--resume"]);
     good(folder.path(), "whole", &[]);
     assert_eq!(files(&out), files(&folder.path().join("whole")));
+}
+
+const VARIED: &str = r#"
+name = "tiny"
+seeds = 3
+fresh_init = true
+[data]
+name = "atoms:A4,n=40"
+[model]
+degree = 1
+size = 2
+width = 16
+init = "greville"
+[algorithm]
+sampler = "fixed"
+batch = 8
+steps = 40
+step_size = 0.5
+[measure]
+every = 0
+margin = true
+[sweep]
+gamma = [0.2, 0.4, 0.7]
+steps = [10, 40]
+[[slope]]
+axis = "ntk_margin"
+response = "averaged-risk"
+optimise = "steps"
+predicted = 0
+bound = "upper"
+"#;
+
+#[test]
+fn estimates_margins_bounds_and_optima_are_told() {
+    let folder = directory();
+    std::fs::write(folder.path().join("tiny.toml"), VARIED).unwrap();
+    let table = good(folder.path(), "a", &["--format", "json"]);
+    let row = &serde_json::from_str::<Json>(&table).unwrap()["slopes"][0];
+    assert_eq!((&row["least over"], &row["allowed"]), (&"steps".into(), &"at most 0".into()));
+    // The longest horizon has the least risk: no minimum was found.
+    assert_eq!(row["verdict"], "undecided");
+    assert!(row["note"].as_str().unwrap().contains("at an end of the values of steps"), "{row}");
+    let written = files(&folder.path().join("a"));
+    let text = |name: &str| std::str::from_utf8(&written[name]).unwrap().to_owned();
+    let slopes: Json = serde_json::from_str(&text("slopes.json")).unwrap();
+    let slope = &slopes["slopes"][0];
+    assert_eq!(slope["optima"], serde_json::json!([40.0, 40.0, 40.0]));
+    let first: Json = serde_json::from_str(text("runs.jsonl").lines().next().unwrap()).unwrap();
+    let outcome = &first["outcome"];
+    assert_eq!(outcome["averaged_risk"]["kind"], "estimated");
+    assert_eq!(outcome["averaged_risk"]["anchors"], 2, "at steps 0 and 5 of 10");
+    let margins: Vec<f64> =
+        slope["points"].as_array().unwrap().iter().map(|p| p[0].as_f64().unwrap()).collect();
+    assert!(margins.is_sorted() && margins[2] < 0.7, "{margins:?}");
+    assert!(slope["slope"].as_f64().unwrap() < 0.0);
+    // Without the optimum each horizon has a slope of its own, below the bound.
+    let each = VARIED.replace("optimise = \"steps\"\n", "");
+    std::fs::write(folder.path().join("tiny.toml"), each).unwrap();
+    let table = good(folder.path(), "b", &["--format", "csv"]);
+    assert_eq!(table.matches("within the bound").count(), 2, "{table}");
+    // A bound that is broken is a failure.
+    let broken = VARIED.replace("optimise = \"steps\"\npredicted = 0", "predicted = -3");
+    std::fs::write(folder.path().join("tiny.toml"), broken).unwrap();
+    let (code, text, _) = run(folder.path(), "c", &[]);
+    assert!(code == Some(1) && text.contains("disagrees"), "{code:?} {text}");
+}
+
+#[test]
+fn the_speed_is_one_line_of_json() {
+    let line = answer(&["experiment", "bench", "--workload", "W3", "--seconds", "0.01"]);
+    assert_eq!(line.lines().count(), 1);
+    let json: Json = serde_json::from_str(&line).unwrap();
+    for (key, value) in [("impl", "dpbounds"), ("workload", "W3"), ("dtype", "f32")] {
+        assert_eq!(json[key], value);
+    }
+    assert!(json["mode"].as_str().unwrap().starts_with(std::env::consts::ARCH), "{json}");
+    for key in ["steps_per_s", "quiet_steps_per_s", "p50_ms", "p10_ms", "examples_per_s"] {
+        assert!(json[key].as_f64().unwrap() > 0.0, "{key}: {json}");
+    }
+    assert!(json["timed_steps"].as_u64().unwrap() >= 5 && json["threads"] == 1);
+    assert!(json["noise"] == 1 && json.get("rss_mb").is_some());
 }
 
 #[test]

@@ -40,3 +40,39 @@ fn contradictions_and_bad_sizes_are_told() {
         assert!(stderr(&output).contains(said), "{options}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn data_are_chosen_and_scaled_as_by_data_prepare() {
+    let folder = directory();
+    let network = "--width 40 --degree 3 --size 4 --format csv";
+    let raw = folder.path().join("raw.csv");
+    std::fs::write(&raw, "a;b;kind;more\n0;9;x;1\n50;9;x;0\n150;9;z;1\n200;9;z;1\n90;9;w;1\n")
+        .unwrap();
+    let raw = raw.display();
+    let options = "--label kind --drop b,4 --delimiter ; --header yes --classes x,z --scale cube --range 0:200";
+    let prepared = folder.path().join("prepared.csv");
+    let prepared = prepared.display();
+    answer(&words(&format!("data prepare {raw} {options} --output {prepared}")));
+    let lower = |text: &str| -> String {
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+        let column = lines[0].iter().position(|name| *name == "lower").unwrap();
+        lines[1][column].to_owned()
+    };
+    let direct = answer(&words(&format!("margin --data {raw} {options} {network}")));
+    let through_file = answer(&words(&format!("margin --data {prepared} {network}")));
+    assert_eq!(lower(&direct), lower(&through_file));
+    assert!(lower(&direct).parse::<f64>().unwrap() > 0.0, "{direct}");
+    // A ball of a known radius brings the points closer together.
+    let ball = options.replace("--scale cube --range 0:200", "--scale ball --radius 2000");
+    let ball = answer(&words(&format!("margin --data {raw} {ball} {network}")));
+    assert!(lower(&ball) != lower(&direct), "{ball}");
+    let fresh = |more: &str| {
+        answer(&words(&format!("margin --data margin:n=20,gamma=0.3 {more} {network}")))
+    };
+    assert_ne!(lower(&fresh("")), lower(&fresh("--held-out")));
+    for (more, said) in [("--radius 1", "radius"), ("--label x", "label"), ("--scale x", "scale")] {
+        let output = dpbounds(&words(&format!("margin --data atoms:A4 {more} {network}")));
+        assert_eq!(output.status.code(), Some(2), "{more}");
+        assert!(stderr(&output).contains(said), "{more}: {}", stderr(&output));
+    }
+}

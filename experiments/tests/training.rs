@@ -308,6 +308,40 @@ fn the_projection_and_the_samplers_do_what_they_say() {
 }
 
 #[test]
+fn mirrored_runs_have_the_opposite_noise_and_losses_are_those_of_the_batch() {
+    let basis = SplineBasis::new(3, 4, Knots::Clamped).unwrap();
+    let (network, weights) =
+        initialise(basis, Activation::Tanh, 2, 32, Initialisation::Gaussian, 1).unwrap();
+    let data = examples::<f64>(20, 2);
+    let quiet = Settings { sampler: Sampler::Poisson, clip: Some(1.0), ..settings(6) };
+    let noisy = Settings { kappa: 2.0, lambda: 0.5, ..quiet };
+    let start = |run| Trainer::new(&network, &weights, &data, run).unwrap();
+    let (mut with, mut against) = (start(noisy), start(noisy).mirrored());
+    let mut without = start(quiet);
+    let opposite: Vec<f64> = against.noise(3).iter().map(|z| -z).collect();
+    assert_eq!(with.noise(3), opposite);
+    assert!(with.batch_losses().is_none(), "no batch yet");
+    let margins = with.margins();
+    for run in [&mut with, &mut against, &mut without] {
+        run.step().unwrap();
+    }
+    let losses = with.batch_losses().unwrap();
+    assert!(losses.len() > 1 && losses.len() < 20, "{losses:?}");
+    for (record, loss) in &losses {
+        assert!((loss - logistic_loss(margins[*record as usize])).abs() < 1e-14);
+    }
+    let mean = losses.iter().map(|(_, loss)| loss).sum::<f64>() / losses.len() as f64;
+    assert_eq!(with.batch_loss(), Some(mean));
+    // The first step is linear in the noise.
+    let middle: Vec<f64> =
+        with.weights().iter().zip(against.weights()).map(|(a, b)| 0.5 * (a + b)).collect();
+    assert!(largest_difference(&middle, &without.weights()) < 1e-14);
+    assert!(largest_difference(&middle, &with.weights()) > 0.1);
+    let _ = with.risk();
+    assert!(with.batch_losses().is_none(), "other records were evaluated");
+}
+
+#[test]
 fn settings_that_do_not_fit_are_refused_by_name() {
     let data = examples::<f64>(10, 2);
     let basis = SplineBasis::new(3, 4, Knots::Clamped).unwrap();

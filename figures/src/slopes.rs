@@ -115,7 +115,8 @@ impl Line {
 
     /// The words beside the panel.
     fn words(&self) -> Result<Vec<(String, Type)>> {
-        let Slope { slope, interval, confidence, predicted, allowed, ref note, .. } = self.slope;
+        let Slope { slope, interval, confidence, predicted, allowed, bound, ref note, .. } =
+            self.slope;
         let mut lines = vec![];
         let interval = interval.map(|[low, high]| {
             let (low, high) = (words::measured(low), words::measured(high));
@@ -130,7 +131,8 @@ impl Line {
         let allowed = allowed.map_or_else(String::new, |[low, high]| {
             format!(", allowed {} to {}", words::slope(low), words::slope(high))
         });
-        lines.extend(predicted.map(|slope| format!("predicted {}{allowed}", words::slope(slope))));
+        let kind = if bound.is_some() { "predicted at most" } else { "predicted" };
+        lines.extend(predicted.map(|slope| format!("{kind} {}{allowed}", words::slope(slope))));
         let width = 1060.0 - LEGEND - legend::INDENT - 8.0;
         let mut set = Vec::new();
         for line in lines {

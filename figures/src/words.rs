@@ -10,6 +10,7 @@ pub(crate) const fn symbol(axis: Axis) -> &'static str {
         Axis::N => "n",
         Axis::Dimension => "d",
         Axis::Gamma => "γ",
+        Axis::Separation => "s",
         Axis::Width => "m",
         Axis::Batch => "B",
         Axis::Steps => "T",
@@ -18,6 +19,7 @@ pub(crate) const fn symbol(axis: Axis) -> &'static str {
         Axis::Lambda => "λ",
         Axis::Epsilon => "ε",
         Axis::OneMinusLambda => "1 − λ",
+        Axis::NtkMargin => "γ",
     }
 }
 
@@ -27,6 +29,7 @@ pub(crate) const fn abscissa(axis: Axis) -> &'static str {
         Axis::N => "Records n",
         Axis::Dimension => "Features d",
         Axis::Gamma => "Parameter γ of the margin",
+        Axis::Separation => "Separation s of the clusters",
         Axis::Width => "Width m (units)",
         Axis::Batch => "Batch size B (records)",
         Axis::Steps => "Horizon T (steps)",
@@ -35,6 +38,7 @@ pub(crate) const fn abscissa(axis: Axis) -> &'static str {
         Axis::Lambda => "Noise correlation λ",
         Axis::Epsilon => "Privacy ε (nats)",
         Axis::OneMinusLambda => "1 − λ with noise correlation λ",
+        Axis::NtkMargin => "NTK margin γ, measured",
     }
 }
 
@@ -44,6 +48,7 @@ const fn noun(axis: Axis) -> &'static str {
         Axis::N => "the number of records n",
         Axis::Dimension => "the number of features d",
         Axis::Gamma => "the margin parameter γ",
+        Axis::Separation => "the separation s",
         Axis::Width => "the width m",
         Axis::Batch => "the batch size B",
         Axis::Steps => "the horizon T",
@@ -52,6 +57,7 @@ const fn noun(axis: Axis) -> &'static str {
         Axis::Lambda => "the noise correlation λ",
         Axis::Epsilon => "the privacy ε",
         Axis::OneMinusLambda => "1 − λ",
+        Axis::NtkMargin => "the measured NTK margin γ",
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use clap::{Args, Subcommand};
 use dpbounds_experiments::run::{
-    Finished, Options, Plan, Response, Slope, Spec, Verdict, built_in, built_ins, load, run,
+    BoundName, Finished, Options, Plan, Response, Slope, Spec, Verdict, built_in, built_ins, load,
+    run,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -47,7 +48,8 @@ threads, nor on interruptions. After one, --resume goes on with the runs that ar
 
 A slope is fitted by least squares through the logarithms of the means over the seeds; its 95 %
 interval is a bootstrap over the seeds. It agrees with the prediction if the whole interval lies
-among the allowed slopes, disagrees if none of it does, and is undecided otherwise.
+among the allowed slopes, disagrees if none of it does, and is undecided otherwise. Where the
+theory only bounds from above, a slope is within the bound, not in agreement.
 Exit status 1 if a slope disagrees.
 
 Examples:
@@ -232,6 +234,7 @@ fn report(finished: &Finished, output: &OutputOptions) -> Result<(), Failure> {
         "response",
         "axis",
         "at",
+        "least over",
         "predicted",
         "slope",
         "low",
@@ -257,11 +260,15 @@ fn report(finished: &Finished, output: &OutputOptions) -> Result<(), Failure> {
 #[allow(clippy::cast_precision_loss)] // few points and seeds
 fn row(slope: &Slope) -> Vec<Cell> {
     let at: Vec<_> = slope.at.iter().map(|(axis, value)| format!("{axis} = {value}")).collect();
-    let allowed = slope.allowed.map(|[low, high]| format!("{} to {}", display(low), display(high)));
+    let allowed = match (slope.bound, slope.predicted) {
+        (Some(BoundName::Upper), Some(most)) => Some(format!("at most {}", display(most))),
+        _ => slope.allowed.map(|[low, high]| format!("{} to {}", display(low), display(high))),
+    };
     vec![
         slope.response.name().into(),
         slope.axis.name().into(),
         at.join(", ").into(),
+        slope.optimise.map_or(Cell::Empty, |axis| axis.name().into()),
         slope.predicted.into(),
         slope.slope.into(),
         slope.interval.map(|[low, _]| low).into(),

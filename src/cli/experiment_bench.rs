@@ -38,7 +38,7 @@ The workloads are steps of DP-SGD with clipping, noise that is correlated over t
 projection, on a network of cubic splines with 6 functions; inputs uniform in the unit ball,
 random labels.
 
-Prints one line of JSON: steps_per_s from the median time of a step (p50_ms), quiet_steps_per_s
+Prints one line of JSON: mode, the instructions that are used; steps_per_s from the median time of a step (p50_ms), quiet_steps_per_s
 from the time that a tenth of the steps stay below (p10_ms), and rss_mb, the most memory used,
 where the system tells it.
 
@@ -83,12 +83,13 @@ impl ExperimentBench {
             TypeWord::F32 => self.times::<f32>(&workload),
             TypeWord::F64 => self.times::<f64>(&workload),
         };
-        let times = times.map_err(|error| Failure::Usage(error.to_string()))?;
+        let times = times?;
         let (median, quiet) = (quantile(&times.sorted, 0.5), quantile(&times.sorted, 0.1));
         #[allow(clippy::cast_precision_loss)] // a batch
         let batch = workload.batch as f64;
         let line = json!({
             "impl": "dpbounds",
+            "mode": times.mode,
             "workload": name(self.workload),
             "dtype": name(self.dtype),
             "noise": self.noise,
@@ -108,13 +109,17 @@ impl ExperimentBench {
         let task = workload.task::<F>(self.seed, self.noise == 1)?;
         let mut trainer =
             Trainer::new(&task.network, &task.weights, &task.examples, task.settings)?;
-        Ok(time_steps(self.seconds, || {
+        let mode = trainer.instruction_set();
+        let (sorted, steps) = time_steps(self.seconds, || {
             trainer.step();
-        }))
+        });
+        Ok(Times { mode, sorted, steps })
     }
 }
 
 struct Times {
+    /// The instructions that are used.
+    mode: String,
     /// Seconds of a step.
     sorted: Vec<f64>,
     steps: u64,
@@ -124,7 +129,8 @@ struct Times {
 const SAMPLES: f64 = 50_000.0;
 const FEWEST: usize = 5;
 
-fn time_steps(seconds: f64, mut step: impl FnMut()) -> Times {
+/// Seconds of a step, sorted, and the number of steps.
+fn time_steps(seconds: f64, mut step: impl FnMut()) -> (Vec<f64>, u64) {
     let mut seconds_of = |steps: u32| {
         let start = Instant::now();
         (0..steps).for_each(|_| step());
@@ -140,7 +146,7 @@ fn time_steps(seconds: f64, mut step: impl FnMut()) -> Times {
     }
     sorted.sort_by(f64::total_cmp);
     let steps = sorted.len() as u64 * u64::from(together);
-    Times { sorted, steps }
+    (sorted, steps)
 }
 
 /// By linear interpolation in sorted numbers.

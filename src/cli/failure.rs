@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use dpbounds_bounds::BoundError;
 use dpbounds_experiments::data::DataError;
 use dpbounds_experiments::run::RunError;
+use dpbounds_experiments::train::TrainError;
 use dpbounds_figures::FigureError;
 use thiserror::Error;
 
@@ -46,6 +47,9 @@ pub enum Failure {
     /// An experiment could not be read, started or finished.
     #[error(transparent)]
     Experiment(Box<RunError>),
+    /// A training run could not start.
+    #[error(transparent)]
+    Train(#[from] TrainError),
     /// A picture could not be drawn.
     #[error(transparent)]
     Figure(#[from] FigureError),
@@ -68,9 +72,14 @@ impl Failure {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Bound(BoundError::Numerical { .. }) => 3,
+            Self::Bound(BoundError::Numerical { .. })
+            | Self::Train(TrainError::Network(BoundError::Numerical { .. })) => 3,
             Self::Experiment(error) => match **error {
-                RunError::Bound { source: BoundError::Numerical { .. }, .. } => 3,
+                RunError::Bound { source: BoundError::Numerical { .. }, .. }
+                | RunError::Train {
+                    source: TrainError::Network(BoundError::Numerical { .. }),
+                    ..
+                } => 3,
                 _ => 2,
             },
             Self::Reported { code } => *code,

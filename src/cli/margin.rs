@@ -24,11 +24,12 @@ distance from the initial weights, and L*, its loss on the data [nats], both pro
 
 All of these are functions of the data: do not publish them as if they were private.
 
-NAME is as for `dpbounds data prepare`, which also scales and writes files that can be read here.
+NAME and the options of the data are as for `dpbounds data prepare`.
 
 Examples:
   dpbounds margin --data atoms:A4 --width 2000 --degree 1 --size 2 --init greville --horizon 333
-  dpbounds margin --data iris --width 256,512 --degree 3 --size 6 --init antithetic --seed 1:3:3")]
+  dpbounds margin --data iris --width 256,512 --degree 3 --size 6 --init antithetic --seed 1:3:3
+  dpbounds margin --data iris --scale ball --width 64 --degree 3 --size 6")]
 pub struct MarginCommand {
     #[command(flatten)]
     network: NetworkOptions,

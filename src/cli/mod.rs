@@ -6,6 +6,7 @@ mod bound;
 mod calibrate;
 mod completions;
 mod data;
+mod data_options;
 mod eval;
 mod experiment;
 mod experiment_bench;

@@ -6,9 +6,10 @@ use dpbounds_bounds::kan::certificates::bytes_needed;
 use dpbounds_bounds::kan::{
     Activation, Initialisation, InputDomain, Knots, Network, Sample, SplineBasis, initialise,
 };
-use dpbounds_experiments::data::{Classes, Dataset, Domain, Request, prepare, support};
+use dpbounds_experiments::data::{Dataset, Domain, Request, prepare, support};
 
 use super::Failure;
+use super::data_options::DataOptions;
 use super::grid::{Grid, Point};
 use super::numbers::{self, Sweep};
 use crate::output::Input;
@@ -37,9 +38,8 @@ pub struct NetworkOptions {
     /// Data: name, family with parameters, or file
     #[arg(long, value_name = "NAME")]
     data: String,
-    /// Classes of label -1 and +1: A,B or groups A+B,C+D
-    #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
-    classes: Option<Classes>,
+    #[command(flatten)]
+    options: DataOptions,
     /// Seed of a synthetic family of data
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::count)]
     data_seed: u64,
@@ -71,7 +71,7 @@ pub const SCALED_BY_DATA: &str =
 
 impl NetworkOptions {
     fn request(&self) -> Request {
-        Request { classes: self.classes.clone(), seed: self.data_seed, ..Request::new(&self.data) }
+        self.options.request(&self.data, self.data_seed)
     }
 
     /// The data, and the records with equal ones merged.

@@ -235,13 +235,13 @@ fn at(file: &str, spec: &Spec, values: &BTreeMap<Axis, f64>) -> Result<(Request,
         let count = *value as u64;
         let size = usize::try_from(count).unwrap_or(usize::MAX);
         match axis {
-            Axis::N | Axis::Dimension | Axis::Gamma => {
+            Axis::N | Axis::Dimension | Axis::Gamma | Axis::Separation => {
                 if !is_synthetic(&request) {
                     return Err(RunError::Value {
                         file: file.to_owned(),
                         key: format!("sweep.{axis}"),
                         value: value.to_string(),
-                        allowed: "a sweep of n, dimension and gamma for synthetic families only"
+                        allowed: "a sweep of n, dimension, gamma and separation for synthetic families only"
                             .into(),
                     });
                 }
@@ -254,7 +254,7 @@ fn at(file: &str, spec: &Spec, values: &BTreeMap<Axis, f64>) -> Result<(Request,
             Axis::StepSize => settings.step_size = *value,
             Axis::Kappa => settings.kappa = *value,
             Axis::Lambda => settings.lambda = *value,
-            Axis::Epsilon | Axis::OneMinusLambda => {}
+            Axis::Epsilon | Axis::OneMinusLambda | Axis::NtkMargin => {}
         }
     }
     if spec.privacy.is_some() && algorithm.kappa != 0.0 {

@@ -1,10 +1,13 @@
 //! One training run and what is measured on it.
 
-use dpbounds_bounds::kan::{Network, logistic_loss};
+use dpbounds_bounds::kan::{
+    Linearisation, MarginOptions, Network, Sample, logistic_loss, ntk_margin,
+};
 use serde::{Deserialize, Serialize};
 
 use super::curve::Curve;
 use super::error::{Result, RunError};
+use super::estimate::Estimator;
 use super::grid::{Data, Plan, Point};
 use super::spec::{Dtype, Measure, Response};
 use crate::data::Dataset;
@@ -27,9 +30,10 @@ pub enum AveragedRisk {
         /// k.
         every: u64,
     },
-    /// From the losses of the mini-batches. Given the past, each has the risk as its mean, so the errors
-    /// are those of a martingale; the half-width is normal, from differences of successive losses, which
-    /// count the change of the risk as noise too.
+    /// From the losses of the mini-batches, less those of the same records at anchor weights whose risk is
+    /// known. Given the past each difference is unbiased, so the errors are those of a martingale. The
+    /// half-width is the normal one (central limit theorem for martingales): an approximation for many
+    /// steps, not a proven bound.
     Estimated {
         /// The estimate [nats].
         value: f64,
@@ -37,6 +41,8 @@ pub enum AveragedRisk {
         half_width: f64,
         /// Its confidence.
         confidence: f64,
+        /// Anchors: evaluations of all records on the way; 0 without a control variate.
+        anchors: u64,
     },
 }
 
@@ -79,11 +85,15 @@ pub struct Outcome {
     pub projected: u64,
     /// Norm of the sum of the noise on the mean gradients.
     pub noise_norm: Option<f64>,
-    /// Averaged empirical risk less that of the run without noise [nats].
+    /// Averaged empirical risk less that of the run without noise [nats]; with `measure.mirror` the former is
+    /// the mean over the noise and its negative.
     pub noise_excess: Option<f64>,
     /// The course of the run, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<Curve>,
+    /// Margin of the gradient features at the initial weights, proven from below; 0 if none was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ntk_margin: Option<f64>,
 }
 
 impl Outcome {
@@ -105,7 +115,12 @@ impl Outcome {
     }
 
     fn is_finite(&self) -> bool {
+        let half_width = match self.averaged_risk {
+            AveragedRisk::Estimated { half_width, .. } => Some(half_width),
+            _ => None,
+        };
         let options = [
+            half_width,
             self.averaged_population_risk,
             self.final_population_risk,
             self.noise_norm,
@@ -146,14 +161,26 @@ fn typed<F: Real>(plan: &Plan, point: &Point, data: &Data, seed: u64) -> Trained
     let records = examples::<F>(&data.features, &data.labels, data.dimension)?;
     let population = data.population.as_ref().map(Judge::new).transpose()?;
     let settings = Settings { seed, ..point.settings };
-    let run = Run { network: &network, weights: &weights, records: &records };
-    let mut outcome = run.train(settings, &plan.spec.measure, population.as_ref())?;
-    if plan.spec.measure.excess {
-        let quiet =
-            Measure { population: false, noise: false, curve: 0, ..plan.spec.measure.clone() };
-        let without = run.train(Settings { kappa: 0.0, ..settings }, &quiet, None)?;
-        let excess = outcome.averaged_risk.value() - without.averaged_risk.value();
-        outcome.noise_excess = Some(excess);
+    let run = Run { network: &network, weights: &weights, records: &records, mirrored: false };
+    let wanted = &plan.spec.measure;
+    let mut outcome = run.train(settings, wanted, population.as_ref())?;
+    if wanted.excess {
+        let quiet = Measure { population: false, noise: false, curve: 0, ..wanted.clone() };
+        let risk = |run: Run<'_, F>, settings| {
+            run.train(settings, &quiet, None).map(|outcome| outcome.averaged_risk.value())
+        };
+        let mut with = outcome.averaged_risk.value();
+        if wanted.mirror {
+            with = 0.5 * (with + risk(Run { mirrored: true, ..run }, settings)?);
+        }
+        let without = risk(run, Settings { kappa: 0.0, ..settings })?;
+        outcome.noise_excess = Some(with - without);
+    }
+    if wanted.margin {
+        let (features, labels) = (data.features.clone(), data.labels.clone());
+        let sample = Sample::new(data.dimension, features, labels)?.merged();
+        let linearisation = Linearisation::at(&network, &weights, &sample)?;
+        outcome.ntk_margin = Some(ntk_margin(&linearisation, MarginOptions::default())?.lower);
     }
     Ok(outcome)
 }
@@ -205,40 +232,6 @@ impl Mean {
     }
 }
 
-/// Mini-batch losses: their mean, and the noise in it.
-#[derive(Default)]
-struct BatchLosses {
-    mean: Mean,
-    squared_differences: Mean,
-    last: Option<f64>,
-}
-
-/// Two-sided normal quantile of the confidence.
-const CONFIDENCE: f64 = 0.95;
-const QUANTILE: f64 = 1.959_963_984_540_054;
-
-impl BatchLosses {
-    fn add(&mut self, loss: f64) {
-        self.mean.add(loss);
-        if let Some(last) = self.last.replace(loss) {
-            self.squared_differences.add((loss - last).powi(2));
-        }
-    }
-
-    /// With the exact risk of the last weights, which have no batch.
-    fn estimate(&self, last: f64) -> AveragedRisk {
-        let Mean { sum, count } = self.mean;
-        let value = (sum + last) / (count + 1.0);
-        // One difference at least; otherwise nothing is known about the noise but the range of the losses.
-        let variance = match self.squared_differences.count {
-            0.0 => sum.max(1.0).powi(2),
-            _ => 0.5 * self.squared_differences.value(),
-        };
-        let half_width = QUANTILE * (variance * count).sqrt() / (count + 1.0);
-        AveragedRisk::Estimated { value, half_width, confidence: CONFIDENCE }
-    }
-}
-
 /// The sum of the noise terms `Z_t − λ Z_{t−1}`.
 struct NoiseSum {
     sum: Vec<f64>,
@@ -256,10 +249,12 @@ impl NoiseSum {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Run<'a, F> {
     network: &'a Network,
     weights: &'a [f64],
     records: &'a Examples<F>,
+    mirrored: bool,
 }
 
 impl<F: Real> Run<'_, F> {
@@ -270,11 +265,17 @@ impl<F: Real> Run<'_, F> {
         population: Option<&Judge<F>>,
     ) -> Trained<Outcome> {
         let mut trainer = Trainer::new(self.network, self.weights, self.records, settings)?;
+        if self.mirrored {
+            trainer = trainer.mirrored();
+        }
         let full = settings.sampler == Sampler::Full;
         let noisy = settings.kappa > 0.0 && measure.noise;
+        // The losses of a full batch are exact at no cost.
+        let every = if full { measure.every.max(1) } else { measure.every };
+        let mut estimator =
+            (every == 0).then(|| Estimator::new(&settings, self.records.len(), measure.anchor));
         let (mut risk, mut population_risk) = (Mean::default(), Mean::default());
-        let (mut batches, mut noise) =
-            (BatchLosses::default(), NoiseSum { sum: Vec::new(), before: Vec::new() });
+        let mut noise = NoiseSum { sum: Vec::new(), before: Vec::new() };
         let (mut clipped, mut projected, mut distance) = (0, 0, 0.0);
         let mut curve = Curve::default();
         for t in 0..settings.steps {
@@ -285,7 +286,7 @@ impl<F: Real> Run<'_, F> {
                 let beyond = population.map(judge).transpose()?;
                 curve.add(t, trainer.risk(), beyond, distance);
             }
-            let due = measure.every > 0 && t % measure.every == 0;
+            let due = every > 0 && t % every == 0;
             if due && let Some(judge) = population.filter(|_| measure.population) {
                 population_risk.add(judge.judge(self.network, &trainer.weights(), settings)?.0);
             }
@@ -294,14 +295,18 @@ impl<F: Real> Run<'_, F> {
             if due && (!full || last) {
                 risk.add(trainer.risk());
             }
+            if let Some(estimator) = &mut estimator
+                && estimator.wants_anchor(t)
+            {
+                let margins = trainer.margins();
+                estimator.set_anchor(margins.into_iter().map(logistic_loss).collect());
+            }
             let Some(report) = trainer.step() else { break };
-            if let Some(loss) = trainer.batch_loss() {
-                if due && full {
-                    risk.add(loss);
-                }
-                if measure.every == 0 {
-                    batches.add(loss);
-                }
+            if due && full {
+                risk.add(trainer.batch_loss().unwrap_or(f64::NAN));
+            }
+            if let (Some(estimator), Some(batch)) = (&mut estimator, trainer.batch_losses()) {
+                estimator.add(&batch);
             }
             if noisy {
                 noise.add(trainer.noise(report.step), settings.lambda);
@@ -314,15 +319,10 @@ impl<F: Real> Run<'_, F> {
         let mut final_risk = Mean::default();
         margins.iter().for_each(|margin| final_risk.add(logistic_loss(*margin)));
         let final_risk = final_risk.value();
-        let averaged_risk = match measure.every {
-            0 if full => {
-                // Every batch loss is exact.
-                let Mean { sum, count } = batches.mean;
-                AveragedRisk::Exact { value: (sum + final_risk) / (count + 1.0) }
-            }
-            0 => batches.estimate(final_risk),
-            1 => AveragedRisk::Exact { value: risk.value() },
-            every => AveragedRisk::Subsampled { value: risk.value(), every },
+        let averaged_risk = match (estimator, every) {
+            (Some(estimator), _) => estimator.finish(final_risk),
+            (None, 1) => AveragedRisk::Exact { value: risk.value() },
+            (None, every) => AveragedRisk::Subsampled { value: risk.value(), every },
         };
         let judged = population
             .map(|judge| judge.judge(self.network, &trainer.weights(), settings))
@@ -351,6 +351,7 @@ impl<F: Real> Run<'_, F> {
             noise_norm: measure.noise.then_some(scale * sum_norm),
             noise_excess: None,
             curve: (measure.curve > 0).then_some(curve),
+            ntk_margin: None,
         })
     }
 }

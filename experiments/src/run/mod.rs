@@ -4,6 +4,7 @@
 mod builtin;
 mod curve;
 mod error;
+mod estimate;
 mod fit;
 mod grid;
 mod measure;
@@ -22,7 +23,7 @@ pub use measure::{AveragedRisk, Outcome};
 pub use record::{Header, Record};
 pub use runner::{Finished, Options, load, run, run_in_memory};
 pub use spec::{
-    ActivationName, Algorithm, Axis, Dtype, InitialisationName, Measure, Model, Privacy, Quick,
-    Response, Seeds, SlopeSpec, Spec,
+    ActivationName, Algorithm, Axis, BoundName, Dtype, InitialisationName, Measure, Model, Privacy,
+    Quick, Response, Seeds, SlopeSpec, Spec, ViaName,
 };
 pub use summary::{mean_and_error, summary_csv};

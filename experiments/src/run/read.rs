@@ -67,8 +67,9 @@ impl Spec {
         let lists = self.sweep.iter().flat_map(|(axis, all)| all.iter().map(move |x| (axis, *x)));
         for (axis, value) in rows.chain(lists) {
             let key = format!("sweep.{axis}");
-            if *axis == Axis::OneMinusLambda {
-                return refuse(&key, value.to_string(), "sweeping lambda instead");
+            if axis.swept() != *axis {
+                let allowed = format!("sweeping {} instead", axis.swept());
+                return refuse(&key, value.to_string(), &allowed);
             }
             let whole = value.fract() == 0.0 && (1.0..=9_007_199_254_740_992.0).contains(&value);
             if axis.is_count() && !whole {
@@ -105,7 +106,8 @@ impl Spec {
             return refuse("joint", "a key of [sweep]".into(), "each parameter in one of the two");
         }
         if self.measure.every == 0 && self.algorithm.sampler == Sampler::Stream {
-            let allowed = "1 or more for the sampler stream: its batches depend on each other";
+            let allowed = "1 or more for the sampler stream: given the past, its batches are drawn from \
+                           the records not used yet, so their losses are no unbiased estimate";
             return refuse("measure.every", "0".into(), allowed);
         }
         if self.measure.every == 0 && (self.measure.population || self.measure.excess) {
@@ -113,6 +115,13 @@ impl Spec {
             return refuse("measure.every", "0".into(), allowed);
         }
         self.check_curve(file)?;
+        if let Some(anchor) = self.measure.anchor.filter(|_| self.measure.every > 0) {
+            let allowed = "an anchor with every = 0 only: other averages are exact";
+            return refuse("measure.anchor", anchor.to_string(), allowed);
+        }
+        if self.measure.mirror && !self.measure.excess {
+            return refuse("measure.mirror", "true".into(), "this with measure.excess = true");
+        }
         self.slope.iter().try_for_each(|slope| self.check_slope(file, slope))
     }
 
@@ -157,7 +166,25 @@ impl Spec {
         if let Some((axis, _)) = slope.at.iter().find(|(axis, _)| !swept(**axis)) {
             return refuse("slope.at", axis, "swept parameters");
         }
-        let Measure { population, excess, noise, .. } = self.measure;
+        if let Some(axis) = slope.optimise {
+            let other = axis != slope.axis.swept() && !slope.at.contains_key(&axis);
+            if !(swept(axis) && other && axis.swept() == axis) {
+                let allowed = "a swept parameter that is neither the axis nor in at";
+                return refuse("slope.optimise", &axis, allowed);
+            }
+            if !slope.response.is_risk() {
+                let allowed = "averaged-risk, final-risk or population-risk with optimise";
+                return refuse("slope.response", &slope.response.name(), allowed);
+            }
+        }
+        if slope.via.is_some() && (slope.axis != Axis::Epsilon || slope.optimise.is_some()) {
+            let allowed = "via with the axis epsilon and without optimise";
+            return refuse("slope.axis", &slope.axis, allowed);
+        }
+        let Measure { population, excess, noise, margin, .. } = self.measure;
+        if slope.axis == Axis::NtkMargin && !margin {
+            return refuse("slope.axis", &slope.axis, "this with measure.margin = true");
+        }
         let needed = match slope.response {
             Response::PopulationRisk | Response::GeneralisationGap => ("population", population),
             Response::NoiseExcess => ("excess", excess),
@@ -169,6 +196,12 @@ impl Spec {
             return refuse("slope.response", &slope.response.name(), &allowed);
         }
         match (slope.predicted, slope.allowed) {
+            (Some(_), None) if slope.bound.is_some() => Ok(()),
+            (predicted, allowed) if slope.bound.is_some() => {
+                let value =
+                    format!("bound with predicted = {predicted:?} and allowed = {allowed:?}");
+                refuse("slope.bound", &value, "bound with predicted and without allowed")
+            }
             (None, None) => Ok(()),
             (Some(predicted), Some([low, high])) if low <= predicted && predicted <= high => Ok(()),
             (predicted, allowed) => {

@@ -26,6 +26,8 @@ const PART: &str = "runs.part.jsonl";
 const RUNS: &str = "runs.jsonl";
 const SUMMARY: &str = "summary.csv";
 const SLOPES: &str = "slopes.json";
+/// Names of files that are being written.
+const UNFINISHED: (&str, &str) = (".dpbounds-", ".unfinished");
 
 /// Where and how an experiment runs.
 #[derive(Debug, Clone)]
@@ -81,6 +83,7 @@ pub fn run(
         let problem = std::io::Error::other("it is no ordinary file");
         return Err(write_error(&part, problem));
     }
+    remove_leftovers(directory);
     let mut lines = finished(directory, &header)?;
     let length = complete_length(&part)?;
     file.set_len(length).map_err(|source| write_error(&part, source))?;
@@ -335,11 +338,26 @@ fn pretty<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
         .map_err(|error| write_error(path, std::io::Error::other(error)))
 }
 
+/// Removes what a process that was killed had not finished to write. One that stays does no harm.
+fn remove_leftovers(directory: &Path) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(UNFINISHED.0) && name.ends_with(UNFINISHED.1));
+        if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Writes a file that appears under its name only when complete.
 fn write_complete(path: &Path, text: &str) -> Result<()> {
     let fault = |source| write_error(path, source);
     let directory = path.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
+    builder.prefix(UNFINISHED.0).suffix(UNFINISHED.1);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

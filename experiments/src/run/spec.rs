@@ -242,8 +242,10 @@ pub enum Axis {
     N,
     /// Features d of a synthetic family.
     Dimension,
-    /// Parameter `gamma` of the family `margin`.
+    /// Parameter `gamma` of the families `margin` and `atoms`.
     Gamma,
+    /// Parameter `separation` of the family `clusters`.
+    Separation,
     /// Width m.
     Width,
     /// Batch size B.
@@ -260,6 +262,8 @@ pub enum Axis {
     Epsilon,
     /// `1 − λ`, as the abscissa of a slope only.
     OneMinusLambda,
+    /// The margin that was measured for every `gamma`, as the abscissa of a slope only.
+    NtkMargin,
 }
 
 impl Axis {
@@ -270,6 +274,7 @@ impl Axis {
             Self::N => "n",
             Self::Dimension => "dimension",
             Self::Gamma => "gamma",
+            Self::Separation => "separation",
             Self::Width => "width",
             Self::Batch => "batch",
             Self::Steps => "steps",
@@ -278,13 +283,18 @@ impl Axis {
             Self::Lambda => "lambda",
             Self::Epsilon => "epsilon",
             Self::OneMinusLambda => "one_minus_lambda",
+            Self::NtkMargin => "ntk_margin",
         }
     }
 
     /// The parameter that is swept for this abscissa.
     #[must_use]
     pub fn swept(self) -> Self {
-        if self == Self::OneMinusLambda { Self::Lambda } else { self }
+        match self {
+            Self::OneMinusLambda => Self::Lambda,
+            Self::NtkMargin => Self::Gamma,
+            _ => self,
+        }
     }
 
     pub(super) fn is_count(self) -> bool {
@@ -304,6 +314,10 @@ impl fmt::Display for Axis {
 pub struct Measure {
     /// The risk is computed exactly at every k-th step; 0: estimated from the mini-batch losses.
     pub every: u64,
+    /// With `every = 0`: steps between two anchors, at which every loss is computed for the control variate;
+    /// n/B if it is left out, 0 for plain mini-batch losses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anchor: Option<u64>,
     /// Whether the population risk is averaged too (at the same steps).
     pub population: bool,
     /// Records of the held-out sample where the distribution has no atoms; rows that are split off
@@ -311,8 +325,13 @@ pub struct Measure {
     pub held_out: usize,
     /// Whether every run is repeated without noise, same seed, for the noise excess.
     pub excess: bool,
+    /// Whether the excess is the mean over the noise and its negative, which has the same expectation and no
+    /// terms that are odd in the noise.
+    pub mirror: bool,
     /// Whether the sum of the noise is measured.
     pub noise: bool,
+    /// Whether the margin of the gradient features at the initial weights is found, in every run.
+    pub margin: bool,
     /// The course of every run is recorded at every k-th step; 0: it is not.
     #[serde(skip_serializing_if = "is_zero")]
     pub curve: u64,
@@ -325,7 +344,17 @@ fn is_zero(count: &u64) -> bool {
 
 impl Default for Measure {
     fn default() -> Self {
-        Self { every: 1, population: false, held_out: 0, excess: false, noise: false, curve: 0 }
+        Self {
+            every: 1,
+            anchor: None,
+            population: false,
+            held_out: 0,
+            excess: false,
+            mirror: false,
+            noise: false,
+            margin: false,
+            curve: 0,
+        }
     }
 }
 
@@ -352,6 +381,11 @@ pub enum Response {
 }
 
 impl Response {
+    /// Whether it is a risk, so that the least one is the best.
+    pub(super) fn is_risk(self) -> bool {
+        matches!(self, Self::AveragedRisk | Self::FinalRisk | Self::PopulationRisk)
+    }
+
     /// The name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -368,6 +402,22 @@ impl Response {
     }
 }
 
+/// On which side the theory bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoundName {
+    /// From above: the ordinate grows no faster than predicted.
+    Upper,
+}
+
+/// What a prediction is an exponent of, if not of the abscissa.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ViaName {
+    /// The κ that was calibrated for the abscissa.
+    Kappa,
+}
+
 /// A slope and its prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -379,10 +429,21 @@ pub struct SlopeSpec {
     /// Values of other axes at which this slope is fitted; every value of the others.
     #[serde(default)]
     pub at: BTreeMap<Axis, f64>,
+    /// A swept parameter (the horizon, say) over which the ordinate, a risk, is made as small as possible for every
+    /// abscissa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimise: Option<Axis>,
     /// The exponent that the theory predicts; none if it predicts no power.
     pub predicted: Option<f64>,
     /// The slopes that agree with the prediction, with logarithms and finite ranges allowed for.
     pub allowed: Option<[f64; 2]>,
+    /// `upper` instead of `allowed` if the theory only bounds the ordinate from above by a power with this exponent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundName>,
+    /// `kappa` if `predicted` and `allowed` are exponents of the calibrated κ; its own slope against the abscissa
+    /// turns them into slopes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<ViaName>,
     /// Where the prediction and the allowance come from.
     #[serde(default)]
     pub why: String,

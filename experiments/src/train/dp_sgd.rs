@@ -56,6 +56,7 @@ pub struct Trainer<'a, F: Real> {
     examples: &'a Examples<F>,
     settings: Settings,
     layout: Layout,
+    arch: Arch,
     core: Box<dyn Core<F>>,
     batches: Batches,
     source: NoiseSource,
@@ -64,6 +65,10 @@ pub struct Trainer<'a, F: Real> {
     now: Aligned<F>,
     before: Aligned<F>,
     batch: Vec<u32>,
+    /// Whether the last outputs are those of `batch`.
+    has_batch_outputs: bool,
+    /// 1, or −1 for the noise `−Z_t`.
+    sign: f64,
     done: u64,
 }
 
@@ -123,6 +128,7 @@ impl<'a, F: Real> Trainer<'a, F> {
             examples,
             settings,
             layout,
+            arch,
             core,
             batches: Batches::new(sampler, examples.len(), batch, seed),
             source: NoiseSource::new(seed, layout),
@@ -131,8 +137,17 @@ impl<'a, F: Real> Trainer<'a, F> {
             now: Aligned::zeros(noisy),
             before: Aligned::zeros(noisy),
             batch: Vec::new(),
+            has_batch_outputs: false,
+            sign: 1.0,
             done: 0,
         })
+    }
+
+    /// The same run with noise `−Z_t`, which has the same law: the mean over both has no terms that are odd in
+    /// the noise.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        Self { sign: -self.sign, ..self }
     }
 
     /// Makes the next update; `None` after the last one, number `T − 1`.
@@ -144,6 +159,7 @@ impl<'a, F: Real> Trainer<'a, F> {
         self.batches.draw(self.done + 1, &mut batch);
         let report = self.step_on(&batch);
         self.batch = batch;
+        self.has_batch_outputs = true;
         Some(report)
     }
 
@@ -153,6 +169,7 @@ impl<'a, F: Real> Trainer<'a, F> {
     /// If a number in `batch` is no record.
     pub fn step_on(&mut self, batch: &[u32]) -> StepReport {
         let t = self.done + 1;
+        self.has_batch_outputs = false;
         let Settings { step_size, kappa, lambda, clip, batch: divisor, radius, .. } = self.settings;
         let number = F::from_f64;
         #[allow(clippy::cast_precision_loss)]
@@ -164,7 +181,7 @@ impl<'a, F: Real> Trainer<'a, F> {
             now: &self.now,
             before: &self.before,
             lambda: number(lambda),
-            scale: number(step_size * clip.unwrap_or(1.0) * kappa / divisor),
+            scale: number(self.sign * step_size * clip.unwrap_or(1.0) * kappa / divisor),
         });
         let output = self.core.step(
             StepInput {
@@ -190,19 +207,36 @@ impl<'a, F: Real> Trainer<'a, F> {
         StepReport { step: t, batch: batch.len(), clipped: output.clipped, projected, distance }
     }
 
-    /// Mean logistic loss over the batch of the last [`Self::step`], at the weights before its update;
-    /// `None` before the first step and for an empty batch.
+    /// The records of the batch of the last [`Self::step`] with their logistic losses at the weights before its
+    /// update; `None` before the first step, and once other records were evaluated.
+    #[must_use]
+    pub fn batch_losses(&self) -> Option<Vec<(u32, f64)>> {
+        self.has_batch_outputs.then(|| {
+            let labels = self.examples.labels();
+            let pairs = self.batch.iter().zip(self.core.last_outputs());
+            pairs
+                .map(|(record, f)| {
+                    (*record, logistic_loss((*f * labels[*record as usize]).to_f64()))
+                })
+                .collect()
+        })
+    }
+
+    /// The mean of [`Self::batch_losses`]; `None` for an empty batch too.
     #[must_use]
     pub fn batch_loss(&self) -> Option<f64> {
-        let outputs = self.core.last_outputs();
-        if self.done == 0 || outputs.len() != self.batch.len() || outputs.is_empty() {
-            return None;
-        }
-        let labels = self.batch.iter().map(|record| self.examples.labels()[*record as usize]);
+        let losses = self.batch_losses().filter(|losses| !losses.is_empty())?;
         #[allow(clippy::cast_precision_loss)]
-        let count = outputs.len() as f64;
-        let losses = outputs.iter().zip(labels).map(|(f, y)| logistic_loss((*f * y).to_f64()));
-        Some(losses.sum::<f64>() / count)
+        let count = losses.len() as f64;
+        Some(losses.iter().map(|(_, loss)| loss).sum::<f64>() / count)
+    }
+
+    /// The processor and the instructions that are used, such as `x86_64-v3`.
+    #[must_use]
+    pub fn instruction_set(&self) -> String {
+        let name = format!("{:?}", self.arch).to_lowercase();
+        let end = name.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(name.len());
+        format!("{}-{}", std::env::consts::ARCH, &name[..end])
     }
 
     /// The updates made so far.
@@ -217,18 +251,21 @@ impl<'a, F: Real> Trainer<'a, F> {
         self.layout.export(&self.weights)
     }
 
-    /// `Z_t` of step `t >= 1`, row-major `m x dp`, drawn again.
+    /// `Z_t` of step `t >= 1` (`−Z_t` in a mirrored run), row-major `m x dp`, drawn again.
     #[must_use]
     pub fn noise(&self, t: u64) -> Vec<f64> {
         let mut out: Aligned<F> = Aligned::zeros(self.layout.len());
         self.source.draw(t, &*self.core, &mut out);
-        self.layout.export(&out)
+        let mut noise = self.layout.export(&out);
+        noise.iter_mut().for_each(|value| *value *= self.sign);
+        noise
     }
 
     /// The margins `y f_W(x)` of all records at the present weights.
     #[must_use]
     pub fn margins(&mut self) -> Vec<f64> {
         const AT_ONCE: usize = 512;
+        self.has_batch_outputs = false;
         #[allow(clippy::cast_possible_truncation)] // records below 2^32
         let all: Vec<u32> = (0..self.examples.len() as u32).collect();
         let mut margins = Vec::with_capacity(all.len());

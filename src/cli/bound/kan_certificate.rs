@@ -92,7 +92,7 @@ number, and lines say what would help. Step size and steps are searched for if t
 so are the comparator and, with --divide, the division of the failure probabilities.
 
 With noise, what is searched on the data voids a claim of privacy, and the answer says so: give
---eta, --steps and --radius as they were fixed beforehand. Certificates are functions of the data:
+--eta, --steps and --projection as they were fixed beforehand. Certificates are functions of the data:
 do not publish them as if they were private.
 
 --population bounds the population risk. It needs the distribution: atoms:A4, atoms:X4, or
@@ -104,7 +104,7 @@ Examples:
   dpbounds bound kan certificate --data atoms:A4,n=4000 --width 5000 --degree 1 --size 2 \\
       --init greville --population --sampler fixed --batch 64 --max-steps 700
   dpbounds bound kan certificate --data atoms:A4,n=1e6 --width 2000 --degree 1 --size 2 \\
-      --init greville --kappa 0,205 --lambda 0.5 --eta 0.515 --steps 252 --radius 20")]
+      --init greville --kappa 0,205 --lambda 0.5 --eta 0.515 --steps 252 --projection 20")]
 pub struct CertificateCommand {
     #[command(flatten)]
     network: NetworkOptions,
@@ -149,7 +149,7 @@ pub struct CertificateCommand {
     clip: Option<Norm>,
     /// Radius of the projection: a number, needed (the smallest that works), or none
     #[arg(long, allow_hyphen_values = true, default_value = "needed")]
-    radius: Radius,
+    projection: Radius,
     /// Failure probability for noise and batch gradients, in (0, 1) [probability]
     #[arg(long, value_name = "P", default_value = "4e-3", value_parser = numbers::number)]
     delta: f64,
@@ -268,7 +268,7 @@ impl CertificateCommand {
                 Choice::Chosen => Clipping::Public,
                 Choice::At(norm) => Clipping::At(norm),
             },
-            projection: match self.radius.0 {
+            projection: match self.projection.0 {
                 Choice::Off => Projection::None,
                 Choice::Chosen => Projection::Needed,
                 Choice::At(radius) => Projection::At(radius),
@@ -313,7 +313,7 @@ impl CertificateCommand {
             ("lambda", Input::Number(training.lambda)),
             ("noise", Input::Number(training.noise)),
             ("clip", number(training.clipping)),
-            ("radius", number(training.radius)),
+            ("projection", number(training.radius)),
             ("horizon", Input::Number(found.horizon)),
             ("privacy", word(privacy)),
         ];

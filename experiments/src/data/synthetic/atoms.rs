@@ -70,6 +70,31 @@ impl Atoms {
         }
     }
 
+    /// The same atoms, multiplied so that the smallest coordinate that is not 0 has size `gamma`.
+    ///
+    /// # Errors
+    /// [`DataError`](crate::data::DataError) if `gamma` is not positive, or an atom would leave the cube.
+    ///
+    /// # Examples
+    /// ```
+    /// use dpbounds_experiments::data::Atoms;
+    /// assert_eq!(Atoms::x4().with_gap(0.25)?.points[..2], [-0.25, -0.25]);
+    /// # Ok::<(), dpbounds_experiments::data::DataError>(())
+    /// ```
+    pub fn with_gap(mut self, gamma: f64) -> Result<Self> {
+        let sizes = || self.points.iter().map(|x| x.abs()).filter(|size| *size > 0.0);
+        let smallest = sizes().fold(f64::INFINITY, f64::min);
+        let most = smallest / sizes().fold(0.0, f64::max);
+        if !(gamma > 0.0 && gamma <= most) {
+            let allowed = format!("above 0 and at most {most}, where an atom reaches the cube");
+            return Err(out_of_range("atoms: gamma", gamma, allowed));
+        }
+        for x in &mut self.points {
+            *x = (*x * (gamma / smallest)).clamp(-1.0, 1.0);
+        }
+        Ok(self)
+    }
+
     /// The distribution: one row an atom, multiplicities proportional to the probabilities.
     ///
     /// # Errors
@@ -201,6 +226,19 @@ mod tests {
         let variance = squares / f64::from(draws) - mean * mean;
         // Mean 40 with standard error sqrt(24/400) = 0.24; variance 24 with standard error 1.7.
         assert!((mean - 40.0).abs() < 1.2 && (variance - 24.0).abs() < 8.0, "{mean} {variance}");
+    }
+
+    #[test]
+    fn a_gap_scales_all_points() {
+        let set: Synthetic = "atoms:A4,gamma=0.14".parse().unwrap();
+        let sample = set.draw(0, Part::Training).unwrap();
+        let expected = [-0.19, -0.14, 0.14, 0.19];
+        assert!(sample.features.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-15));
+        assert!("atoms:A4,gamma=0.736".parse::<Synthetic>().is_ok());
+        for (gamma, said) in [("0.74", "at most 0.7368"), ("0", "above 0"), ("-1", "above 0")] {
+            let error = format!("atoms:A4,gamma={gamma}").parse::<Synthetic>().unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub enum Family {
 ///
 /// | family | parameters and defaults |
 /// |---|---|
-/// | `atoms` | `A4` or `X4`, `n` (4, a multiple of the atoms), `draw` (`balanced`, `independent`) |
+/// | `atoms` | `A4` or `X4`, `n` (4, a multiple of the atoms), `draw` (`balanced`, `independent`), `gamma` (smallest coordinate but 0 of the scaled points) |
 /// | `clusters` | `n` (1000), `d` (2), `separation` (1), `spread` (0.2) |
 /// | `margin` | `n` (1000), `d` (2), `gamma` (0.1), `domain` (`cube`, `ball`) |
 /// | `xor` | `n` (1000), `d` (2), `gap` (0.1) |

@@ -39,11 +39,24 @@ impl<'a> Parameters<'a> {
     }
 
     fn number(&mut self, key: &'static str, default: f64) -> Result<f64> {
-        let Some(text) = self.take(key) else { return Ok(default) };
+        Ok(self.given_number(key)?.unwrap_or(default))
+    }
+
+    fn given_number(&mut self, key: &'static str) -> Result<Option<f64>> {
+        let Some(text) = self.take(key) else { return Ok(None) };
         match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
+            Ok(value) if value.is_finite() => Ok(Some(value)),
             _ => Err(out_of_range(&self.name(key), format!("{text:?}"), "finite numbers")),
         }
+    }
+
+    /// The remaining parameters of atoms.
+    fn atoms(&mut self, mut atoms: Atoms) -> Result<Family> {
+        let draw = self.word("draw", &DRAWS)?;
+        if let Some(gamma) = self.given_number("gamma")? {
+            atoms = atoms.with_gap(gamma)?;
+        }
+        Ok(Family::Atoms { atoms, draw })
     }
 
     fn count(&mut self, key: &'static str, default: u64) -> Result<u64> {
@@ -107,9 +120,9 @@ impl Synthetic {
         let mut given = Parameters::new("atoms", parameters)?;
         let total = atoms.weights.iter().fold(0, |sum: u64, weight| sum.saturating_add(*weight));
         let records = given.count("n", total)?;
-        let draw = given.word("draw", &DRAWS)?;
+        let family = given.atoms(atoms)?;
         given.end()?;
-        Ok(Self { family: Family::Atoms { atoms, draw }, records })
+        Ok(Self { family, records })
     }
 }
 
@@ -124,8 +137,7 @@ impl FromStr for Synthetic {
         let family = match name {
             "atoms" => {
                 let a4 = given.word("which", &[("A4", true), ("X4", false)])?;
-                let atoms = if a4 { Atoms::a4() } else { Atoms::x4() };
-                Family::Atoms { atoms, draw: given.word("draw", &DRAWS)? }
+                given.atoms(if a4 { Atoms::a4() } else { Atoms::x4() })?
             }
             "clusters" => Family::Clusters {
                 dimension: given.size("d", 2)?,
