@@ -90,7 +90,7 @@ impl Atoms {
             return Err(out_of_range("atoms: gamma", gamma, allowed));
         }
         for x in &mut self.points {
-            *x = (*x * (gamma / smallest)).clamp(-1.0, 1.0);
+            *x = (*x / smallest * gamma).clamp(-1.0, 1.0);
         }
         Ok(self)
     }
