@@ -77,8 +77,8 @@ impl Atoms {
     ///
     /// # Examples
     /// ```
-    /// use dpbounds_experiments::data::Atoms;
-    /// assert_eq!(Atoms::x4().with_gap(0.25)?.points[..2], [-0.25, -0.25]);
+    /// use dpbounds_experiments::data::{Request, prepare};
+    /// assert_eq!(prepare(&Request::new("atoms:X4,gamma=0.25"))?.row(0), [-0.25, -0.25]);
     /// # Ok::<(), dpbounds_experiments::data::DataError>(())
     /// ```
     pub fn with_gap(mut self, gamma: f64) -> Result<Self> {
@@ -90,7 +90,7 @@ impl Atoms {
             return Err(out_of_range("atoms: gamma", gamma, allowed));
         }
         for x in &mut self.points {
-            *x = (*x * (gamma / smallest)).clamp(-1.0, 1.0);
+            *x = (*x / smallest * gamma).clamp(-1.0, 1.0);
         }
         Ok(self)
     }
