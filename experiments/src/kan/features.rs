@@ -3,7 +3,7 @@
 use dpbounds_bounds::kan::SplineBasis;
 use pulp::Arch;
 
-use super::kernels::{Run, Splines};
+use super::kernels::{self, Order, Run, Splines};
 use super::step::PADDING;
 use super::{Aligned, Examples, Real};
 
@@ -19,8 +19,10 @@ pub(super) struct Features<F, const K1: usize> {
     total_spans: u16,
     /// Examples in a row, the last of which are idle.
     pub(super) stride: usize,
-    /// Inputs by examples.
-    pub(super) spans: Vec<u16>,
+    spans: Vec<u16>,
+    order: Vec<u32>,
+    bounds: Vec<(u32, u32)>,
+    room: usize,
     /// Inputs by examples by functions.
     pub(super) values: Aligned<F>,
     /// `‖h(x)‖²` over the inputs so far.
@@ -38,12 +40,21 @@ impl<F: Real, const K1: usize> Features<F, K1> {
             total_spans: basis.spans() as u16,
             stride: 0,
             spans: Vec::new(),
+            order: Vec::new(),
+            bounds: Vec::new(),
+            room: 0,
             values: Aligned::zeros(0),
             squares: Aligned::zeros(0),
             x: Aligned::zeros(0),
             scaled: Aligned::zeros(0),
             position: Aligned::zeros(0),
         }
+    }
+
+    /// The examples by the spans of the inputs that are loaded.
+    pub(super) fn order(&self) -> Order<'_> {
+        let spans = usize::from(self.total_spans);
+        Order { examples: &self.order, bounds: &self.bounds, room: self.room, spans }
     }
 
     /// Features of the inputs from `first` on; inputs are loaded from the first to the last, and `again` if
@@ -58,7 +69,11 @@ impl<F: Real, const K1: usize> Features<F, K1> {
     ) {
         let stride = batch.len().next_multiple_of(PADDING);
         self.stride = stride;
-        self.spans.resize(inputs * stride, 0);
+        let spans = usize::from(self.total_spans);
+        self.room = kernels::room(batch.len(), spans);
+        self.spans.resize(stride, 0);
+        self.order.resize(inputs * self.room, 0);
+        self.bounds.resize(inputs * spans, (0, 0));
         self.values.resize(inputs * K1 * stride);
         for row in [&mut self.squares, &mut self.scaled, &mut self.position] {
             row.resize(stride);
@@ -84,7 +99,10 @@ impl<F: Real, const K1: usize> Features<F, K1> {
             total_spans: self.total_spans,
             stride,
             x,
+            examples: batch.len(),
             spans: &mut self.spans,
+            order: &mut self.order,
+            bounds: &mut self.bounds,
             values: &mut self.values,
             squares: &mut self.squares,
             scaled: &mut self.scaled,

@@ -4,7 +4,7 @@ use dpbounds_bounds::kan::{Activation, Network};
 use pulp::Arch;
 
 use super::features::Features;
-use super::kernels::{self, Backward, Clip, Forward, Keystream, Noise, Normals, TOGETHER, Unit};
+use super::kernels::{self, Backward, Clip, Forward, Keystream, Noise, Normals, Unit};
 use super::{Aligned, Examples, Real};
 
 /// Rows of weights hold this many units at least, so that every vector fits.
@@ -122,15 +122,14 @@ struct Engine<F, const K1: usize> {
     features: Features<F, K1>,
     table: Aligned<F>,
     activation: Activation,
-    /// Examples by units: pre-activations, then slopes. These rows are padded with idle examples.
+    /// Examples by units: pre-activations, then slopes.
     units: Aligned<F>,
     outputs: Vec<F>,
     squares: Vec<F>,
     lanes: Aligned<F>,
     labels: Vec<F>,
     factors: Vec<F>,
-    order: Vec<u32>,
-    bounds: Vec<(u32, u32)>,
+    cursors: Vec<u32>,
     batch: usize,
 }
 
@@ -149,8 +148,7 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
             lanes: Aligned::zeros(0),
             labels: Vec::new(),
             factors: Vec::new(),
-            order: Vec::new(),
-            bounds: vec![(0, 0); layout.spans],
+            cursors: vec![0; layout.spans * layout.inputs.min(ALL)],
             batch: 0,
         }
     }
@@ -163,17 +161,12 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
     }
 
     fn resize(&mut self, examples: usize) {
-        let rows = examples.next_multiple_of(TOGETHER);
         self.batch = examples;
-        self.units.resize(rows * self.layout.width);
-        self.lanes.resize(2 * rows * PADDING);
-        for buffer in [&mut self.outputs, &mut self.squares] {
-            buffer.resize(rows, F::default());
-        }
-        for buffer in [&mut self.labels, &mut self.factors] {
+        self.units.resize(examples * self.layout.width);
+        self.lanes.resize(2 * examples * PADDING);
+        for buffer in [&mut self.outputs, &mut self.squares, &mut self.labels, &mut self.factors] {
             buffer.resize(examples, F::default());
         }
-        self.order.resize(kernels::room(examples, self.layout.spans), 0);
     }
 
     fn forward(&mut self, examples: &Examples<F>, batch: &[u32], weights: &[F]) {
@@ -187,11 +180,13 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
                 size: layout.size,
                 first,
                 inputs,
+                examples: batch.len(),
                 stride: self.features.stride,
-                spans: &self.features.spans,
+                order: self.features.order(),
                 values: &self.features.values,
                 pre: &mut self.units,
                 accumulate: first > 0,
+                cursors: &mut self.cursors,
             });
         }
         self.activate();
@@ -281,19 +276,17 @@ impl<F: Real, const K1: usize> Core<F> for Engine<F, K1> {
                 inputs,
                 examples: self.batch,
                 stride: self.features.stride,
-                spans: &self.features.spans,
+                order: self.features.order(),
                 values: &self.features.values,
                 g: &self.units,
                 step: input.step_size,
-                order: &mut self.order,
-                bounds: &mut self.bounds,
             });
         }
         StepOutput { clipped, distance_squared }
     }
 
     fn last_outputs(&self) -> &[F] {
-        &self.outputs[..self.batch]
+        &self.outputs
     }
 
     fn normals(&self, keystream: Keystream, out: &mut [F]) {

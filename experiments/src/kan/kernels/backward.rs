@@ -2,6 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::Order;
 use crate::kan::Real;
 
 /// `scale·(now − lambda·before)` is subtracted from the weights.
@@ -27,13 +28,10 @@ pub(crate) struct Backward<'a, F, const K1: usize> {
     pub(crate) inputs: usize,
     pub(crate) examples: usize,
     pub(crate) stride: usize,
-    pub(crate) spans: &'a [u16],
+    pub(crate) order: Order<'a>,
     pub(crate) values: &'a [F],
     pub(crate) g: &'a [F],
     pub(crate) step: F,
-    /// [`room`] for the examples sorted by span, and the bounds of the spans among them.
-    pub(crate) order: &'a mut [u32],
-    pub(crate) bounds: &'a mut [(u32, u32)],
 }
 
 impl<F: Real, const K1: usize> WithSimd for Backward<'_, F, K1> {
@@ -80,14 +78,13 @@ impl<F: Real, const K1: usize> Backward<'_, F, K1> {
         let mut distance = 0.0;
         let values = self.values.as_chunks::<K1>().0;
         for input in 0..self.inputs {
-            let spans = &self.spans[input * self.stride..][..self.examples];
             let values = &values[input * self.stride..][..self.examples];
-            sort(spans, self.order, self.bounds);
+            let (order, bounds) = self.order.of(input);
             update.squares = [zero; N];
             for tile in 0..tiles {
                 let mut sums = [[zero; N]; K1];
-                for (span, (begin, end)) in self.bounds.iter().enumerate() {
-                    for example in &self.order[*begin as usize..*end as usize] {
+                for (span, (begin, end)) in bounds.iter().enumerate() {
+                    for example in &order[*begin as usize..*end as usize] {
                         let example = *example as usize;
                         let values = &values[example];
                         let g = &g[example * tiles + tile];
@@ -106,7 +103,7 @@ impl<F: Real, const K1: usize> Backward<'_, F, K1> {
                     sums[K1 - 1] = [zero; N];
                 }
                 for (k, sum) in sums[..K1 - 1].iter().enumerate() {
-                    let function = self.bounds.len() + k;
+                    let function = bounds.len() + k;
                     update.apply(simd, input * row + function * tiles + tile, sum);
                 }
             }
@@ -149,53 +146,4 @@ impl<F: Real, S: Simd, const N: usize> Update<'_, F, S, N> {
             self.squares[n] = F::mul_add(simd, moved, moved, self.squares[n]);
         }
     }
-}
-
-/// Sorts the examples by their span, keeping their order: those of span `s` are at `bounds[s]` of `order`,
-/// which has room for [`room`].
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation)] // batches below 2^32
-fn sort(spans: &[u16], order: &mut [u32], bounds: &mut [(u32, u32)]) {
-    if bounds.len() <= FEW && bounds.len() * spans.len() <= MOST {
-        // Each span has room for all; the next places stand in one register.
-        let mut places = 0_u64;
-        for (span, bounds) in bounds.iter_mut().enumerate() {
-            bounds.0 = (span * spans.len()) as u32;
-            places |= u64::from(bounds.0) << (16 * span);
-        }
-        for (example, span) in (0..).zip(spans) {
-            let shift = 16 * (span & 3);
-            order[usize::from((places >> shift) as u16)] = example;
-            places += 1 << shift;
-        }
-        for (span, bounds) in bounds.iter_mut().enumerate() {
-            bounds.1 = u32::from((places >> (16 * span)) as u16);
-        }
-        return;
-    }
-    bounds.fill((0, 0));
-    for span in spans {
-        bounds[usize::from(*span)].1 += 1;
-    }
-    let mut sum = 0;
-    for bounds in bounds.iter_mut() {
-        let count = bounds.1;
-        *bounds = (sum, sum);
-        sum += count;
-    }
-    for (example, span) in (0..).zip(spans) {
-        let end = &mut bounds[usize::from(*span)].1;
-        order[*end as usize] = example;
-        *end += 1;
-    }
-}
-
-/// Spans whose places fit one register.
-const FEW: usize = 4;
-/// Places that fit their share of it.
-const MOST: usize = u16::MAX as usize;
-
-/// The room that sorting takes.
-pub(crate) fn room(examples: usize, spans: usize) -> usize {
-    if spans <= FEW && spans * examples <= MOST { spans * examples } else { examples }
 }

@@ -6,15 +6,17 @@ mod chacha;
 mod clip;
 mod forward;
 pub(crate) mod noise;
+mod order;
 mod splines;
 pub(crate) mod tanh;
 mod unit;
 
-pub(crate) use backward::{Backward, Noise, room};
+pub(crate) use backward::{Backward, Noise};
 pub(crate) use chacha::{Keystream, WORDS};
 pub(crate) use clip::Clip;
-pub(crate) use forward::{Forward, TOGETHER};
+pub(crate) use forward::Forward;
 pub(crate) use noise::Normals;
+pub(crate) use order::{Order, room};
 pub(crate) use splines::{Run, Splines};
 pub(crate) use unit::Unit;
 

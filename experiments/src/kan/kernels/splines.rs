@@ -2,6 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::order::{room, sort};
 use crate::kan::Real;
 
 /// The polynomials of spans that are alike, up to the next such run.
@@ -13,14 +14,20 @@ pub(crate) struct Run<F, const K1: usize> {
     pub(crate) functions: [[F; K1]; K1],
 }
 
-/// From `x[i][e]` the span, the values `[i][e][k]` of the active functions, and the sum of their squares
-/// over inputs; rows of `stride` examples, a multiple of 16.
+/// From `x[i][e]` the values `[i][e][k]` of the active functions, the sum of their squares over inputs, and
+/// the examples in the order of their spans; rows of `stride` examples, a multiple of 16.
 pub(crate) struct Splines<'a, F, const K1: usize> {
     pub(crate) runs: &'a [Run<F, K1>],
     pub(crate) total_spans: u16,
     pub(crate) stride: usize,
     pub(crate) x: &'a [F],
+    /// Of which the last are idle.
+    pub(crate) examples: usize,
+    /// Room for the spans of an input.
     pub(crate) spans: &'a mut [u16],
+    /// [`super::Order`], as it will be.
+    pub(crate) order: &'a mut [u32],
+    pub(crate) bounds: &'a mut [(u32, u32)],
     pub(crate) values: &'a mut [F],
     /// Added to.
     pub(crate) squares: &'a mut [F],
@@ -34,22 +41,28 @@ impl<F: Real, const K1: usize> WithSimd for Splines<'_, F, K1> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        if self.stride == 0 {
+        if self.examples == 0 {
+            self.bounds.fill((0, 0));
             return;
         }
         let lanes = size_of::<F::Vector<S>>() / size_of::<F>();
         let (scaled, position) = (&mut *self.scaled, &mut *self.position);
         let half = F::from_f64(0.5 * f64::from(self.total_spans));
         let last = F::from_f64(f64::from(self.total_spans - 1));
-        let rows = self.x.chunks_exact(self.stride).zip(self.spans.chunks_exact_mut(self.stride));
-        let values = self.values.as_chunks_mut::<K1>().0;
-        for ((x, spans), values) in rows.zip(values.chunks_exact_mut(self.stride)) {
+        let total_spans = usize::from(self.total_spans);
+        let orders = self.order.chunks_exact_mut(room(self.examples, total_spans));
+        let orders = orders.zip(self.bounds.chunks_exact_mut(total_spans));
+        let values = self.values.as_chunks_mut::<K1>().0.chunks_exact_mut(self.stride);
+        for ((x, (order, bounds)), values) in
+            self.x.chunks_exact(self.stride).zip(orders).zip(values)
+        {
             for (((x, span), scaled), position) in
-                x.iter().zip(spans).zip(&mut *scaled).zip(&mut *position)
+                x.iter().zip(&mut *self.spans).zip(&mut *scaled).zip(&mut *position)
             {
                 *scaled = *x * half + half;
                 (*span, *position) = F::locate(*scaled, last);
             }
+            sort(&self.spans[..self.examples], order, bounds);
             let vectors = F::vectors::<S>(scaled).iter().zip(F::vectors::<S>(position));
             let outputs = F::vectors_mut::<S>(self.squares).iter_mut();
             for (((scaled, u), square), values) in
