@@ -353,6 +353,12 @@ fn every_hypothesis_that_fails_is_named() {
         comparator: Anchor { distance: 8.0, loss: 0.075 },
         training: Training::full_batch(1.0, 378, 4),
     };
+    let curved = TheoremSGd {
+        landscape: landscape(1.0, 1.0),
+        comparator: Anchor { distance: 0.1, loss: 0.1 },
+        training: Training::full_batch(2.0, 100, 4),
+    };
+    assert!(reason(theorem_s_gd(&curved)).contains("2/beta"));
     let with = |training| reason(theorem_s_gd(&TheoremSGd { training, ..gd }));
     assert!(with(Training { noise: 1e-5, ..gd.training }).contains("noise"));
     assert!(with(Training { step_size: 2.0 / 0.126, ..gd.training }).contains("coef"));
