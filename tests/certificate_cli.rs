@@ -157,6 +157,7 @@ fn bad_questions_are_refused_in_one_line() {
             "projection",
         ),
         ("--width 2000 --degree 1 --size 2 --max-steps 1", "most_steps"),
+        ("--width 2000 --degree 1 --size 2 --eta 1e-300", "step_size"),
     ] {
         let output = dpbounds(&words(&format!("{base} {options}")));
         assert_eq!(output.status.code(), Some(2), "{options}");

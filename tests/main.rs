@@ -14,5 +14,6 @@ mod oracles;
 mod privacy_negative_controls;
 mod privacy_oracles;
 mod readme;
+mod real_data_certificates;
 mod reproduction;
 mod support;

@@ -7,7 +7,8 @@
 //! * [`max_information`]: approximate max-information of private mechanisms.
 //! * [`pac_bayes`]: risk certificates with a private or a data-independent prior.
 //! * [`privacy`]: the Gaussian mechanism and closed-form noise calibration.
-//! * [`kan`]: Kolmogorov–Arnold networks trained by DP-SGD: constants, margin, comparator, order-form rates.
+//! * [`kan`]: Kolmogorov–Arnold networks trained by DP-SGD: constants, margin, comparator,
+//!   risk certificates, order-form rates.
 //! * [`catalogue`]: every bound by name, for batch evaluation.
 
 pub mod catalogue;

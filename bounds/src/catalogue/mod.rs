@@ -13,6 +13,7 @@ mod accountant;
 mod arguments;
 mod correlated;
 mod kan;
+mod kan_certificates;
 mod max_information;
 mod pac_bayes;
 mod parameters;
@@ -64,13 +65,14 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     SUBJECTS.iter().flat_map(|subject| subject.iter())
 }
 
-const SUBJECTS: [&[Entry]; 6] = [
+const SUBJECTS: [&[Entry]; 7] = [
     max_information::ENTRIES,
     pac_bayes::ENTRIES,
     privacy::ENTRIES,
     accountant::ENTRIES,
     correlated::ENTRIES,
     kan::ENTRIES,
+    kan_certificates::ENTRIES,
 ];
 
 /// The entry with this name.

@@ -187,3 +187,13 @@ pub(super) const KAPPA: Parameter = number("kappa", "clipping norms, on the sum"
 pub(super) const KAN_LAMBDA: Parameter =
     number("lambda", "noise correlation", "[0, 1]").or(&["lam"]);
 pub(super) const RADIUS: Parameter = number("radius", "norm of W - W_0", "> 0");
+pub(super) const GRADIENT: Parameter =
+    number("gradient", "largest gradient norm of the output", ">= 0").or(&["G"]);
+pub(super) const CURVATURE: Parameter =
+    number("curvature", "largest Hessian norm of the output", ">= 0").or(&["nu"]);
+pub(super) const TRAINED: Parameter = count("parameters", "trained parameters").or(&["N"]);
+pub(super) const INPUTS: Parameter = count("inputs", "distinct inputs").or(&["K"]);
+pub(super) const DISTANCE: Parameter = number("distance", "norm of W* - W_0", ">= 0").or(&["tau"]);
+pub(super) const LOSS: Parameter = number("loss", "nats, of the comparator", ">= 0");
+pub(super) const COORDINATE_NOISE: Parameter =
+    number("noise", "clipping norm times kappa over batch", ">= 0");

@@ -1,12 +1,12 @@
 //! Attacks on the certificates: random small networks trained as Algorithm 1 says, against every bound that has a value.
 
 use dpbounds_bounds::kan::certificates::{
-    Anchor, BatchCap, BudgetD, BudgetP, BudgetS, CertificateD, CertificateP, Extent, Landscape,
-    PaperForm, TheoremS, TheoremSGd, Training, certificate_d, certificate_p, theorem_s,
-    theorem_s_gd,
+    Anchor, BatchCap, BudgetD, BudgetP, BudgetS, CertificateD, CertificateP, Claim, Extent,
+    Failures, Ingredients, Landscape, Noise, PaperForm, Question, Route, Schedule, TheoremS,
+    TheoremSGd, Training, certificate_d, certificate_p, certify, theorem_s, theorem_s_gd,
 };
 use dpbounds_bounds::kan::{
-    Activation, Initialisation, Knots, Linearisation, Network, RealisedConstants,
+    Activation, Initialisation, InputDomain, Knots, Linearisation, Network, RealisedConstants,
     SELF_BOUNDING_CONSTANT, Sample, SplineBasis, free_comparator, initialise, logistic_loss,
     logistic_slope, portable_normals,
 };
@@ -385,4 +385,48 @@ fn the_linearisation_error_is_attained() {
     // A curvature that is 5 % too small is caught.
     let (slack, error) = sharp_pair(0.95);
     assert!(slack < -0.02 * error, "{slack:e} of {error:e}");
+}
+
+/// From the search to the last step: what is certified for the schedule that was found is not exceeded when it is run.
+/// A single run may exceed its expectation; with the slack of these certificates none does.
+#[test]
+fn searched_certificates_are_not_exceeded_either() {
+    let mut dice = Dice { seed: 2_000_000 };
+    let mut tally = [0; 4];
+    for round in 0..60 {
+        let case = Case::new(&mut dice);
+        let at = Linearisation::at(&case.network, &case.weights, &case.sample).unwrap();
+        let realised = RealisedConstants::of(&case.network, 32).unwrap();
+        let ingredients = Ingredients::new(&at, &realised, InputDomain::Cube);
+        let descent = Route::ALL[round % 4] == Route::SGd;
+        let choices = if descent { 1 } else { 3 };
+        let sampler = [Sampler::Full, Sampler::Fixed, Sampler::Poisson][dice.below(choices)];
+        let size = (case.weights.len() as f64).sqrt();
+        let noise = dice.between(1e-4, 3e-2) / size;
+        let silent = descent || dice.below(2) == 0;
+        let question = Question {
+            routes: vec![Route::ALL[round % 4]],
+            claim: if dice.below(2) == 0 { Claim::Probability } else { Claim::Expectation },
+            batch: (sampler != Sampler::Full).then_some(2),
+            sampler,
+            noise: if silent { Noise::None } else { Noise::Coordinate(noise) },
+            lambda: if round % 4 == 3 { 0.0 } else { [0.0, 0.5, 1.0][dice.below(3)] },
+            schedule: Schedule { most_steps: Some(60), ..Schedule::default() },
+            failures: Failures {
+                noise: 1e-6,
+                batches: 1e-6,
+                transfer: 1e-6,
+                ..Failures::default()
+            },
+            divide_failures: round % 2 == 0,
+            ..Question::default()
+        };
+        let Ok(found) = certify(&ingredients, &question) else { continue };
+        let Some(bound) = found.bound.upper else { continue };
+        let trace = train(&case, &found.training, &case.weights.clone(), &mut dice);
+        assert!(trace.training_risk <= bound, "{question:?} {found:?}");
+        tally[round % 4] += 1;
+    }
+    eprintln!("searched certificates that were run: {tally:?}");
+    assert!(tally.iter().all(|count| *count >= 3), "{tally:?}");
 }

@@ -188,3 +188,42 @@ fn coupled_runs_stay_as_close_as_the_stability_term_says() {
     eprintln!("distance {mean} (largest {largest}), allowed {allowed}");
     assert!(mean > 0.05 * allowed && largest <= allowed, "{mean} {largest} {allowed}");
 }
+
+/// Just beyond the largest risk at which the fixed point exists the iteration creeps on and on: it must not count as
+/// closed when it is stopped.
+#[test]
+fn a_fixed_point_that_is_not_reached_is_no_certificate() {
+    let world = World::new(60);
+    let training = Training::full_batch(0.3, 40, 100);
+    let optimisation = world.optimisation(&training, true);
+    let at = |risk: f64| {
+        let mut changed = optimisation.clone();
+        changed.bound.checks.clear();
+        (changed.bound.value, changed.bound.upper) = (Some(risk), Some(risk));
+        changed.bound.reason = None;
+        population_s(&PopulationS {
+            optimisation: &changed,
+            bounded: false,
+            ratio: 1.0,
+            landscape: world.landscape,
+            training,
+            output: None,
+            count_failure: 1e-6,
+        })
+        .unwrap()
+    };
+    let (mut closes, mut open) = (1e-3, 1e3);
+    assert!(at(closes).value.is_some() && at(open).value.is_none());
+    for _ in 0..60 {
+        let middle = (closes + open) / 2.0;
+        if at(middle).value.is_some() { closes = middle } else { open = middle }
+    }
+    let stopped = at(open);
+    let failed: Vec<&str> = stopped
+        .checks
+        .iter()
+        .filter(|check| !check.holds)
+        .map(|check| check.name.as_ref())
+        .collect();
+    assert_eq!(failed, ["stability closes: F(D) <= D, or D = 2 R_bar"]);
+}

@@ -1,6 +1,7 @@
 //! The formulas against reference values, and what they refuse.
 
 use dpbounds_bounds::BoundError;
+use dpbounds_bounds::catalogue::{Arguments, Value as CatalogueValue};
 use dpbounds_bounds::kan::certificates::{
     Anchor, BatchCap, BudgetD, BudgetP, BudgetS, CertificateD, CertificateP, Extent, Landscape,
     Optimisation, PaperForm, PopulationP, PopulationS, TheoremS, TheoremSGd, Training,
@@ -353,6 +354,12 @@ fn every_hypothesis_that_fails_is_named() {
         comparator: Anchor { distance: 8.0, loss: 0.075 },
         training: Training::full_batch(1.0, 378, 4),
     };
+    let curved = TheoremSGd {
+        landscape: landscape(1.0, 1.0),
+        comparator: Anchor { distance: 0.1, loss: 0.1 },
+        training: Training::full_batch(2.0, 100, 4),
+    };
+    assert!(reason(theorem_s_gd(&curved)).contains("2/beta"));
     let with = |training| reason(theorem_s_gd(&TheoremSGd { training, ..gd }));
     assert!(with(Training { noise: 1e-5, ..gd.training }).contains("noise"));
     assert!(with(Training { step_size: 2.0 / 0.126, ..gd.training }).contains("coef"));
@@ -449,4 +456,44 @@ fn poisson_caps_agree_with_the_exact_tail() {
         assert!(steps as f64 * tail(largest) <= failure, "{n} {batch}");
         assert!(largest == batch || steps as f64 * tail(largest - 1) > failure, "{n} {batch}");
     }
+}
+
+#[test]
+fn the_catalogue_answers_with_the_same_numbers() {
+    let evaluate = |name: &str, pairs: &[(&'static str, f64)]| {
+        let entry = dpbounds_bounds::catalogue::find(name).unwrap();
+        let inputs: Vec<_> = pairs
+            .iter()
+            .map(|(name, value)| ((*name).into(), CatalogueValue::Number(*value)))
+            .collect();
+        entry.evaluate(&Arguments::new(entry, &inputs).unwrap()).unwrap().value.unwrap()
+    };
+    let row = &rows("route_S")[1];
+    let a = flat(&row["args"]);
+    let common = [("G", a[0]), ("nu", a[1]), ("tau", a[2]), ("loss", a[3]), ("eta", a[4])];
+    let mut pairs = common.to_vec();
+    pairs.extend([("T", a[5]), ("lambda", a[6]), ("noise", a[7]), ("N", a[8]), ("m", a[9])]);
+    pairs.extend([("K", a[10]), ("delta", 4.0 * a[11])]);
+    near_key(evaluate("kan_theorem_s", &pairs), &row["out"], "bound");
+    let row = &rows("route_SGD")[0];
+    let a = flat(&row["args"]);
+    let pairs =
+        [("G", a[0]), ("nu", a[1]), ("tau", a[2]), ("loss", a[3]), ("eta", a[4]), ("T", a[5])];
+    near_key(evaluate("kan_theorem_s_gd", &pairs), &row["out"], "bound");
+    let p = certificate_p_of(&rows("route_P")[1]);
+    let (l, t) = (p.landscape, p.training);
+    let mut pairs = vec![("G", l.gradient), ("nu", l.curvature), ("tau", 5.0), ("loss", 0.05)];
+    pairs.extend([("eta", t.step_size), ("T", 2000.0), ("B", 1000.0), ("n", 1e4), ("N", 1e6)]);
+    pairs.extend([("lambda", t.lambda), ("noise", t.noise), ("delta", 0.03)]);
+    let smoothness = l.gradient * l.gradient / 4.0 + l.curvature;
+    let landscape = Landscape { smoothness, ..l };
+    let tight = certificate_p(&CertificateP { landscape, form: PaperForm::Tight, ..p }).unwrap();
+    near(evaluate("kan_certificate_p", &pairs), tight.bound.value.unwrap(), "P");
+    let row = &rows("route_D")[1];
+    let d = certificate_d_of(row);
+    let (l, t) = (d.landscape, d.training);
+    let mut pairs = vec![("G", l.gradient), ("nu", l.curvature), ("tau", 4.0), ("loss", 0.05)];
+    pairs.extend([("eta", t.step_size), ("T", 2000.0), ("B", 1000.0), ("n", 1e5), ("N", 4e5)]);
+    pairs.extend([("noise", t.noise), ("radius", 4.0), ("delta", 0.004)]);
+    near_key(evaluate("kan_certificate_d", &pairs), &row["out"], "bound");
 }

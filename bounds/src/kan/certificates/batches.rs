@@ -92,7 +92,7 @@ impl BatchCap {
 /// A bound of `(1/T) Σ_t L_{B_t}(W*)` that is sharper than the largest loss: `((e^y − 1) L_S(W*) + U k/(BT))/y` with
 /// `k = log(1/δ)`, the best y, except with probability δ.
 ///
-/// `mean` `L_S(W*)` and `largest` `U = max_i l_i(W*)` [nats, ≥ 0]; `failure` δ in (0, 1). Fixed-size and Poisson batches
+/// `mean` `L_S(W*)` and `largest` `U = max_i l_i(W*)`, in nats and ≥ 0; `failure` δ in (0, 1). Fixed-size and Poisson batches
 /// alike: for Poisson it is not multiplied by ρ.
 ///
 /// # Source

@@ -39,7 +39,7 @@ pub struct CertificateD {
     pub landscape: Landscape,
     /// `N = m d p`.
     pub parameters: u64,
-    /// τ and `L* = L_S(W*)` [nats].
+    /// τ and `L* = L_S(W*)`, in nats.
     pub comparator: Anchor,
     /// The run: independent noise, projected.
     pub training: Training,

@@ -46,7 +46,7 @@ pub struct CertificateP {
     pub landscape: Landscape,
     /// `N = m d p`.
     pub parameters: u64,
-    /// τ and `L* = L_S(W*)` [nats].
+    /// τ and `L* = L_S(W*)`, in nats.
     pub comparator: Anchor,
     /// The run.
     pub training: Training,

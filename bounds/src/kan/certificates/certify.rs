@@ -258,9 +258,9 @@ pub struct Certificate {
     pub horizon: f64,
     /// τ of the comparator.
     pub distance: f64,
-    /// `L_S(W*)` [nats].
+    /// `L_S(W*)`, in nats.
     pub mean_loss: f64,
-    /// `max_i l_i(W*)` [nats].
+    /// `max_i l_i(W*)`, in nats.
     pub largest_loss: f64,
     /// The constants over the inputs in question.
     pub landscape: Landscape,
@@ -460,8 +460,11 @@ fn notes(ingredients: &Ingredients<'_>, question: &Question, bound: &Bound) -> V
                 .into(),
         );
     }
-    if !population {
-        notes.push("a function of the data: do not publish it as if it were private".into());
-    }
+    notes.push(if population {
+        "holds if nothing of the run (step size, steps, batch, radius, initial weights) was chosen by looking at the sample"
+            .into()
+    } else {
+        "a function of the data: do not publish it as if it were private".into()
+    });
     notes
 }

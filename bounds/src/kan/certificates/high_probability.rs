@@ -14,7 +14,7 @@ use crate::warrant::Bound;
 /// `δ_bad + δ`. A full batch needs no transfer and loses nothing.
 ///
 /// `largest` U bounds every loss while the good event lasts: `max_i l_i(W*) + G D` with `D`
-/// [`Optimisation::reach`] [nats, ≥ 0]; `failure` δ in (0, 1).
+/// [`Optimisation::reach`], in nats and ≥ 0; `failure` δ in (0, 1).
 ///
 /// # Source
 /// Ours; proof in docs/theory/certificates.md.

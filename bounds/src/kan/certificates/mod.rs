@@ -100,7 +100,7 @@ impl Landscape {
 pub struct Anchor {
     /// `τ = ||W* − W_0||`.
     pub distance: f64,
-    /// Its loss [nats]; every theorem says which one.
+    /// Its loss, in nats; every theorem says which one.
     pub loss: f64,
 }
 
@@ -153,7 +153,7 @@ impl fmt::Display for Guarantee {
 /// A certificate for the losses along the training, and what further steps need of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimisation {
-    /// The bound [nats], or why there is none.
+    /// The bound, in nats, or why there is none.
     pub bound: Bound,
     /// In what sense it holds.
     pub guarantee: Guarantee,

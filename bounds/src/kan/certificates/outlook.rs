@@ -21,28 +21,28 @@ pub enum Remedy {
         step_size: f64,
         /// T.
         steps: u64,
-        /// The value there [nats].
+        /// The value there, in nats.
         value: f64,
     },
     /// A wider network. An estimate: constants, margin and comparators are carried over from this one.
     Width {
         /// About the smallest such m.
         width: u64,
-        /// The value there [nats].
+        /// The value there, in nats.
         value: f64,
     },
     /// More records of the same distribution, in batches of the same size: proven for a balanced sample.
     Records {
         /// About the smallest such n.
         records: u64,
-        /// The value there [nats].
+        /// The value there, in nats.
         value: f64,
     },
     /// Less noise on this very network: proven.
     Noise {
         /// About the largest such `c`.
         noise: f64,
-        /// The value there [nats].
+        /// The value there, in nats.
         value: f64,
     },
 }

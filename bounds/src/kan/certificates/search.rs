@@ -229,8 +229,10 @@ pub(super) fn best(
     }
     best.ok_or_else(|| {
         fault.unwrap_or(BoundError::Input {
-            parameter: "most_steps".into(),
-            problem: "no schedule of the search has so few steps; allow more, or give the step size and steps".into(),
+            parameter: "step_size and most_steps".into(),
+            problem: "no allowed number of steps reaches a horizon of the search; allow more steps or larger ones, or \
+                      give both the step size and the steps"
+                .into(),
         })
     })
 }

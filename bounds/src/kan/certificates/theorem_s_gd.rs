@@ -13,7 +13,7 @@ use crate::warrant::{Bound, Check, Comparison};
 pub struct TheoremSGd {
     /// Constants over all weights, for the inputs of the sample.
     pub landscape: Landscape,
-    /// τ and `L* = L_S(W*)` [nats].
+    /// τ and `L* = L_S(W*)`, in nats.
     pub comparator: Anchor,
     /// The run: full batches, no noise.
     pub training: Training,
