@@ -36,7 +36,8 @@ pub(crate) struct Plotted {
     samples: Vec<Sample>,
 }
 
-const SEPARATION: f64 = 1.02;
+/// Between a certified and an uncertified noise.
+const SEPARATION: f64 = 1.05;
 const LARGEST: f64 = 1e6;
 
 /// A few horizons: every one is a valid choice.
@@ -57,10 +58,10 @@ impl Plotted {
     pub(crate) fn compute(quick: bool) -> Result<Self> {
         let material = Material::new(&Request::new("atoms:A4,n=1000000"), (1, 2))?;
         let (widths, lambdas): (Vec<usize>, Vec<f64>) = if quick {
-            (vec![256, 1024, 4096], vec![0.0, 0.5])
+            (vec![256, 2048], vec![0.0, 0.5])
         } else {
-            let widths = (0..19).map(|step| even(256.0 * 2.0_f64.powf(f64::from(step) / 2.0)));
-            (widths.collect(), vec![0.0, 0.25, 0.5, 0.75, 0.9, 1.0])
+            let widths = (0..10).map(|step| 256 << step);
+            (widths.collect(), vec![0.0, 0.5, 0.75, 0.9, 1.0])
         };
         let mut samples = Vec::new();
         for &width in &widths {
@@ -123,11 +124,6 @@ impl Plotted {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // small widths
-fn even(width: f64) -> usize {
-    2 * (width / 2.0).round() as usize
-}
-
 const LAMBDAS: [Entry; 4] = [
     Entry { label: "λ = 0", mark: Mark::Dotted(Stroke::curve(INK, SOLID)) },
     Entry { label: "λ = 0.5", mark: Mark::Dotted(Stroke::curve(BLUE, LONG_DASH)) },
@@ -135,9 +131,9 @@ const LAMBDAS: [Entry; 4] = [
     Entry { label: "λ = 1", mark: Mark::Dotted(Stroke::curve(GREEN, DASH)) },
 ];
 const KAPPAS: [(f64, Entry); 3] = [
-    (300.0, Entry { label: "κ = 300", mark: Mark::Dotted(Stroke::curve(BLUE, SOLID)) }),
-    (1000.0, Entry { label: "κ = 1000", mark: Mark::Dotted(Stroke::curve(PURPLE, LONG_DASH)) }),
-    (3000.0, Entry { label: "κ = 3000", mark: Mark::Dotted(Stroke::curve(VERMILLION, DASH)) }),
+    (2000.0, Entry { label: "κ = 2000", mark: Mark::Dotted(Stroke::curve(BLUE, SOLID)) }),
+    (7000.0, Entry { label: "κ = 7000", mark: Mark::Dotted(Stroke::curve(PURPLE, LONG_DASH)) }),
+    (11_000.0, Entry { label: "κ = 11000", mark: Mark::Dotted(Stroke::curve(VERMILLION, DASH)) }),
 ];
 
 fn stroke(entry: &Entry) -> Stroke {

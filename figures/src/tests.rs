@@ -118,8 +118,8 @@ fn window_of_widths() {
         row[3].parse::<f64>().ok()
     };
     // At a fixed noise the correlation helps; too narrow a network has no certificate at all.
-    assert!(kappa("4096", "0.5") > kappa("4096", "0"));
-    assert!(kappa("256", "0").is_none() && kappa("4096", "0").is_some());
+    assert!(kappa("2048", "0.5") > kappa("2048", "0"));
+    assert!(kappa("256", "0").is_none() && kappa("2048", "0").is_some());
     for strokes in certificate_window::strokes() {
         for pair in strokes.windows(2) {
             assert!(pair[0].colour != pair[1].colour && pair[0].dash != pair[1].dash);
