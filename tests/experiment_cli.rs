@@ -433,3 +433,54 @@ fn what_cannot_be_drawn_is_said() {
     std::fs::rename(from.join("runs.jsonl"), from.join("runs.part.jsonl")).unwrap();
     assert!(figure(&from).contains("holds no finished experiment"));
 }
+
+const CERTIFIED: &str = r#"
+name = "certified"
+seeds = 2
+fresh_init = true
+[data]
+name = "atoms:A4,n=1000000"
+[model]
+degree = 1
+size = 2
+width = 2000
+init = "greville"
+[algorithm]
+sampler = "full"
+steps = 60
+step_size = 0.5
+[sweep]
+step_size = [0.5, 1e4]
+[certificate]
+claims = ["probability", "expectation"]
+"#;
+
+#[test]
+fn a_measured_value_above_a_proven_one_ends_with_status_1() {
+    let folder = directory();
+    std::fs::write(folder.path().join("tiny.toml"), CERTIFIED).unwrap();
+    let table = good(folder.path(), "a", &[]);
+    // The absurd step size has no certificate, and the table says which hypothesis fails.
+    assert!(table.contains("below") && table.contains("no certificate"), "{table}");
+    assert!(table.contains("hypothesis fails"), "{table}");
+    let out = folder.path().join("a");
+    let summary = std::fs::read_to_string(out.join("summary.csv")).unwrap();
+    assert!(summary.contains("probability_certified,probability_measured,probability_ratio"));
+    let path = out.join("runs.jsonl");
+    let runs = std::fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<Json> =
+        runs.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let bound = lines[0]["certificates"][0]["upper"].as_f64().unwrap();
+    let measured = lines[0]["outcome"]["averaged_risk"]["value"].as_f64().unwrap();
+    assert!(measured < bound && bound < 0.5, "{measured} {bound}");
+    assert_eq!(lines[0]["certificates"][0]["route"], "S-GD");
+    assert_eq!(lines[0]["certificates"][0]["failure"], 0.0);
+    // A planted violation.
+    lines[0]["outcome"]["averaged_risk"]["value"] = (bound + 1e-6).into();
+    let planted: String = lines.iter().map(|line| line.to_string() + "\n").collect();
+    std::fs::write(&path, planted).unwrap();
+    let output = dpbounds(&["experiment", "show", out.to_str().unwrap(), "--format", "csv"]);
+    assert_eq!(output.status.code(), Some(1));
+    let violated = stdout(&output);
+    assert_eq!(violated.matches("VIOLATED").count(), 1, "{violated}");
+}

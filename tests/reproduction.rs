@@ -35,7 +35,7 @@ fn the_published_tables_are_reproduced_with_report_and_figures() {
 fn figures_are_listed_and_drawn_one_by_one() {
     let list = answer(&["figure", "list"]);
     let experiments = answer(&["experiment", "list", "--format", "csv"]).lines().count() - 1;
-    assert_eq!(list.lines().count(), 6 + experiments, "{list}");
+    assert_eq!(list.lines().count(), 8 + experiments, "{list}");
     let directory = directory();
     let out = directory.path().to_str().unwrap();
     let files = answer(&["figure", "pac-bayes-table", "--out", out, "--quick", "--format", "csv"]);

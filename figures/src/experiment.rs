@@ -6,21 +6,24 @@ use dpbounds_experiments::run::{BuiltIn, Finished, Plan, Spec, run_in_memory};
 
 use crate::error::{FigureError, Result};
 use crate::render::{About, Rendered, render};
-use crate::{accuracy_epsilon, files, slopes, training_curves};
+use crate::{accuracy_epsilon, certified, files, slopes, training_curves};
 
 /// A figure of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Slopes,
+    Certified,
     Accuracy,
     Curves,
 }
 
 impl Kind {
-    /// What can be drawn: the slopes, or else the accuracy against ε; the curves besides.
+    /// What can be drawn: the slopes, the certificates, or else the accuracy against ε; the curves besides.
     fn all(spec: &Spec) -> impl Iterator<Item = Self> {
         let first = if !spec.slope.is_empty() {
             Some(Self::Slopes)
+        } else if certified::applies(spec) {
+            Some(Self::Certified)
         } else {
             accuracy_epsilon::applies(spec).then_some(Self::Accuracy)
         };
@@ -31,6 +34,7 @@ impl Kind {
     fn title(self, spec: &Spec) -> String {
         match self {
             Self::Slopes => slopes::title(spec),
+            Self::Certified => certified::title(spec),
             Self::Accuracy => accuracy_epsilon::title(spec),
             Self::Curves => training_curves::title(spec),
         }
@@ -41,6 +45,7 @@ impl Kind {
         let title = self.title(spec);
         let about = About { title: &title, summary: &spec.summary, provenance };
         match self {
+            Self::Certified => render(&certified::Plotted::new(finished), &about),
             Self::Slopes => render(&slopes::Plotted::new(finished)?, &about),
             Self::Accuracy => render(&accuracy_epsilon::Plotted::new(finished)?, &about),
             Self::Curves => render(&training_curves::Plotted::new(finished)?, &about),

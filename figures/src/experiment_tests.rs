@@ -182,3 +182,22 @@ fn every_experiment_inside_the_program_has_a_figure_of_its_name() {
         assert!(!figure.title.is_empty() && figure.title != one.name, "{}", one.name);
     }
 }
+
+#[test]
+fn certified_risk_is_drawn_beside_measured_risk() {
+    let finished = finished("[sweep]\nwidth = [16, 2000]\nsteps = [10, 20]\n[certificate]\n");
+    let bound = |point: usize| finished.judgements[point].certified;
+    assert!(bound(0).is_none() && bound(2) > bound(3));
+    let labels = ["Certified and measured risk against the horizon T", "Horizon T (steps)"];
+    let table = table("tiny", &finished, &labels);
+    let rows = |what: &str, at: &str| {
+        let is = |row: &&Vec<String>| row[1].starts_with(what) && row[0] == at;
+        table.iter().filter(is).map(|row| row[4].parse::<f64>().unwrap()).collect::<Vec<_>>()
+    };
+    // Sixteen units are too few for a certificate, but are trained.
+    assert!(rows("certified", "m = 16").is_empty());
+    assert_eq!(rows("measured", "m = 16").len(), 2);
+    let (certified, measured) = (rows("certified", "m = 2000"), rows("measured", "m = 2000"));
+    assert_eq!(certified, [bound(2).unwrap(), bound(3).unwrap()]);
+    assert!(measured.iter().zip(&certified).all(|(measured, bound)| measured < bound));
+}

@@ -8,14 +8,19 @@
 //!
 //! House style: `style` (colours, dashes), `font` (embedded typeface), `axes` (ticks, panels) and
 //! `legend`; `frame` places the panels. One figure a file: `max_information_noise`,
-//! `max_information_records`, `pac_bayes_table`, `kappa_lambda` and `lambda_gain`, which share `run`.
+//! `max_information_records`, `pac_bayes_table`, `kappa_lambda` and `lambda_gain`, which share `run`,
+//! `certificate_width` and `certificate_window`, which share `certificates`.
 //! Every experiment inside the program has a figure of its name, which `experiment` chooses: `slopes`,
-//! `accuracy_epsilon` or `training_curves`, which share `words`.
+//! `certified`, `accuracy_epsilon` or `training_curves`, which share `words`.
 //! The drawings are generic over the backends of `plotters`.
 
 mod accuracy_epsilon;
 mod axes;
 mod canvas;
+mod certificate_width;
+mod certificate_window;
+mod certificates;
+mod certified;
 mod error;
 mod experiment;
 mod files;
@@ -86,6 +91,8 @@ static ALL: LazyLock<Vec<Figure>> = LazyLock::new(|| {
         "pac-bayes-table": pac_bayes_table,
         "kappa-lambda": kappa_lambda,
         "lambda-gain": lambda_gain,
+        "certificate-width": certificate_width,
+        "certificate-window": certificate_window,
     ];
     // The files inside the program are tested: each can be read.
     let measured = built_ins().iter().filter_map(|one| {

@@ -43,7 +43,7 @@ pub(crate) const fn abscissa(axis: Axis) -> &'static str {
 }
 
 /// An abscissa inside a sentence.
-const fn noun(axis: Axis) -> &'static str {
+pub(crate) const fn noun(axis: Axis) -> &'static str {
     match axis {
         Axis::N => "the number of records n",
         Axis::Dimension => "the number of features d",
@@ -73,6 +73,11 @@ const fn name(response: Response) -> (&'static str, &'static str) {
         Response::Accuracy => ("Accuracy at the end", ""),
         Response::Distance => ("Distance from the initial weights", ""),
     }
+}
+
+/// Name of an ordinate inside a sentence.
+pub(crate) fn plain_name(response: Response) -> String {
+    name(response).0.to_lowercase()
 }
 
 /// Name of an ordinate with its unit.

@@ -13,6 +13,8 @@ enum ScaleWord {
     Ball,
     /// Map columns to [-1, 1]: from --range, the range of pixels, or their least and largest value
     Cube,
+    /// Map columns to tanh(z/2), z their values less the mean, in standard deviations
+    Squash,
     /// Refuse values outside [-1, 1]
     None,
 }
@@ -93,6 +95,7 @@ impl DataOptions {
             scale: self.scale.map(|scale| match scale {
                 ScaleWord::Ball => Scale::Ball,
                 ScaleWord::Cube => Scale::Cube,
+                ScaleWord::Squash => Scale::Squash,
                 ScaleWord::None => Scale::None,
             }),
             radius: self.radius,

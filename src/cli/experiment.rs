@@ -5,14 +5,14 @@ use std::sync::OnceLock;
 
 use clap::{Args, Subcommand};
 use dpbounds_experiments::run::{
-    BoundName, Finished, Options, Plan, Response, Slope, Spec, Verdict, built_in, built_ins, load,
-    run,
+    BoundName, Finished, Judgement, Options, Plan, Record, Response, Slope, Spec, Standing,
+    Verdict, built_in, built_ins, load, run,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::experiment_bench::ExperimentBench;
 use super::{Failure, OutputOptions};
-use crate::output::{Cell, Records, display, write_records};
+use crate::output::{Cell, Records, Side, display, write_records};
 
 /// Run an experiment, list those inside the program, or show a finished one.
 #[derive(Debug, Subcommand)]
@@ -50,10 +50,14 @@ A slope is fitted by least squares through the logarithms of the means over the 
 interval is a bootstrap over the seeds. It agrees with the prediction if the whole interval lies
 among the allowed slopes, disagrees if none of it does, and is undecided otherwise. Where the
 theory only bounds from above, a slope is within the bound, not in agreement.
-Exit status 1 if a slope disagrees.
+
+With a table [certificate] every run is certified before its first step, and measured values are
+held against what was proven: all runs, the share of the failure probability, or the mean.
+Exit status 1 if a slope disagrees or a measured value exceeds a proven one.
 
 Examples:
   dpbounds experiment run cumulative-noise --out noise --quick
+  dpbounds experiment run certified-full-batch --out certified --quick
   dpbounds experiment run my.toml --out results --threads 2
   dpbounds experiment run my.toml --out results --resume --format json")]
 pub struct Run {
@@ -206,7 +210,8 @@ impl List {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Prints the slopes of a directory that `dpbounds experiment run` wrote, fitted again from its runs,
-and the means if the experiment fits no slope. Exit status 1 if a slope disagrees.
+certified beside measured values for an experiment with certificates, and the means if there are neither.
+Exit status 1 if a slope disagrees or a measured value exceeds a proven one.
 
 Examples:
   dpbounds experiment run noise-kappa --quick --out noise && dpbounds experiment show noise
@@ -225,8 +230,16 @@ impl Show {
     }
 }
 
-/// The table of slopes, or of means where there are none, and the exit code.
+/// The table of slopes, of certificates, or of means where there are neither, and the exit code.
 fn report(finished: &Finished, output: &OutputOptions) -> Result<(), Failure> {
+    if !finished.judgements.is_empty() {
+        write_records(&judgements(finished), output)?;
+        let violated = |one: &Judgement| one.standing == Standing::Violated;
+        if finished.judgements.iter().any(violated) {
+            return Err(Failure::Reported { code: 1 });
+        }
+        return Ok(());
+    }
     if finished.slopes.is_empty() {
         return write_records(&means(finished), output);
     }
@@ -281,14 +294,59 @@ fn row(slope: &Slope) -> Vec<Cell> {
     ]
 }
 
+/// Certified beside measured, one row a claim and point.
+#[allow(clippy::cast_precision_loss)] // few runs
+fn judgements(finished: &Finished) -> Records {
+    let columns = [
+        "claim",
+        "point",
+        "route",
+        "certified",
+        "measured",
+        "standard error",
+        "measured/certified",
+        "runs",
+        "uncertified",
+        "above",
+        "failure probability",
+        "verdict",
+        "note",
+    ];
+    let mut records = Records::new("certificates", &columns).with_details(&["uncertified"]);
+    for one in &finished.judgements {
+        let run = finished.records.iter().find(|run| run.point == one.point);
+        records.push(vec![
+            one.claim.name().into(),
+            run.map_or(Cell::Empty, |run| words(run).into()),
+            one.route.as_deref().map_or(Cell::Empty, Cell::from),
+            one.certified.map_or(Cell::Empty, |value| Cell::Bound(value, Side::Upper)),
+            one.measured.into(),
+            one.standard_error.into(),
+            one.ratio.into(),
+            (one.runs as f64).into(),
+            (one.uncertified as f64).into(),
+            (one.above as f64).into(),
+            one.failure.into(),
+            one.standing.to_string().into(),
+            one.note.as_str().into(),
+        ]);
+    }
+    records
+}
+
+/// The swept values of a run.
+fn words(run: &Record) -> String {
+    let words: Vec<_> =
+        run.values.iter().map(|(axis, value)| format!("{axis} = {value}")).collect();
+    if words.is_empty() { "-".to_owned() } else { words.join(", ") }
+}
+
 /// One row a point.
 #[allow(clippy::cast_precision_loss)] // few points and seeds
 fn means(finished: &Finished) -> Records {
     let columns = ["point", "kappa", "runs", "averaged risk", "accuracy", "distance"];
     let mut records = Records::new("points", &columns);
     for runs in finished.records.chunk_by(|a, b| a.point == b.point) {
-        let words: Vec<_> =
-            runs[0].values.iter().map(|(axis, value)| format!("{axis} = {value}")).collect();
         let mean = |response: Response| {
             let values: Vec<f64> = runs
                 .iter()
@@ -297,7 +355,7 @@ fn means(finished: &Finished) -> Records {
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         };
         records.push(vec![
-            if words.is_empty() { "-".into() } else { words.join(", ").into() },
+            words(&runs[0]).into(),
             runs[0].settings.kappa.into(),
             (runs.len() as f64).into(),
             mean(Response::AveragedRisk).into(),

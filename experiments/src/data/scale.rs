@@ -15,6 +15,8 @@ pub enum Scale {
     Ball,
     /// Map every column from its range to [−1, 1]: the given range, or its least to its largest value.
     Cube,
+    /// Map every column to `tanh(z/2)`, z its values less their mean, in standard deviations.
+    Squash,
 }
 
 /// A way of scaling with what it needs.
@@ -95,7 +97,31 @@ pub(super) fn apply(
         }
         Scale::Ball => ball(rows, features, scaling.radius),
         Scale::Cube => cube(rows, features, &scaling.ranges),
+        Scale::Squash => squash(rows, features).map(|()| (Domain::Cube, true)),
     }
+}
+
+#[allow(clippy::cast_precision_loss)] // numbers of rows
+fn squash(rows: &Rows<'_>, features: &mut [f64]) -> Result<()> {
+    let dimension = rows.columns.len();
+    let count = (features.len() / dimension) as f64;
+    for column in 0..dimension {
+        let entries = || features.iter().skip(column).step_by(dimension);
+        let mean = entries().map(|value| value / count).sum::<f64>();
+        let deviation = (entries().map(|value| (value - mean).powi(2) / count).sum::<f64>()).sqrt();
+        if deviation == 0.0 {
+            let (column, value) = (rows.column(column), mean);
+            return Err(rows.file(FileProblem::ConstantColumn { column, value }));
+        }
+        if !deviation.is_finite() {
+            let allowed = "below 1.3e154; scale to the cube instead";
+            return Err(out_of_range("standard deviation of a column", deviation, allowed));
+        }
+        for value in features.iter_mut().skip(column).step_by(dimension) {
+            *value = ((*value - mean) / deviation / 2.0).tanh();
+        }
+    }
+    Ok(())
 }
 
 fn ball(rows: &Rows<'_>, features: &mut [f64], radius: Option<f64>) -> Result<(Domain, bool)> {
@@ -240,5 +266,19 @@ mod tests {
             assert!(scaled(&[0.5], 1, &given).is_err());
         }
         assert!(scaled(&[0.5], 1, &Scaling { radius: Some(1.0), ..scaling(Scale::None) }).is_err());
+    }
+
+    #[test]
+    fn columns_are_squashed_by_their_own_mean_and_deviation() {
+        let scaling = Scaling { scale: Scale::Squash, radius: None, ranges: Vec::new() };
+        let (values, by_data) = scaled(&[1.0, 70.0, 5.0, 10.0], 2, &scaling).unwrap();
+        let half = 0.5_f64.tanh();
+        for (value, expected) in values.iter().zip([-half, half, half, -half]) {
+            assert!((value - expected).abs() < 1e-15, "{values:?}");
+        }
+        assert!(by_data);
+        let error = scaled(&[1.0, 2.0, 1.0, 3.0], 2, &scaling).unwrap_err().to_string();
+        assert!(error.contains("column 1"), "{error}");
+        assert!(scaled(&[1e200, -1e200], 1, &scaling).is_err());
     }
 }

@@ -236,7 +236,7 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
         }
         #[allow(clippy::cast_precision_loss)]
         let scale = 1.0 / (self.layout.units as f64 * self.layout.inputs as f64).sqrt();
-        self.arch.dispatch(Clip {
+        let clipped = self.arch.dispatch(Clip {
             labels: &self.labels,
             outputs: &self.outputs,
             units: &self.squares,
@@ -245,7 +245,13 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
             scale,
             divisor: input.divisor,
             clip: input.clip.unwrap_or(f64::INFINITY),
-        })
+        });
+        if input.examples.copies().is_some() {
+            for (factor, example) in self.factors.iter_mut().zip(input.batch) {
+                *factor = *factor * F::from_f64(input.examples.weight(*example as usize));
+            }
+        }
+        clipped
     }
 }
 

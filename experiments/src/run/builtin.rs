@@ -36,6 +36,11 @@ specs![
     "cumulative-noise",
     "accuracy-epsilon",
     "training-curves",
+    "certified-full-batch",
+    "certified-mini-batch",
+    "certified-private",
+    "certified-population",
+    "certified-real",
 ];
 
 /// All of them.

@@ -1,20 +1,19 @@
 //! The grid points of an experiment, checked before anything runs.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dpbounds_bounds::kan::{Knots, Network, SplineBasis, initialise};
 use dpbounds_bounds::privacy::{self, Effort, Target};
 use dpbounds_bounds::{BoundError, Shown};
 
+use super::certificate::Certified;
 use super::error::{Result, RunError};
-use super::spec::{Axis, Measure, Model, Privacy, Spec};
-use crate::data::{DataError, Dataset, Request, entries, prepare, sha256, support};
+use super::material::Data;
+use super::spec::{Axis, Model, Privacy, Spec};
+use crate::data::{Request, entries, sha256};
 use crate::train::Settings;
-
-/// Most numbers n d of a training sample whose atoms are written out as records.
-const MOST_NUMBERS: u64 = 1 << 28;
 
 /// An experiment that is ready to run.
 #[derive(Debug)]
@@ -37,17 +36,8 @@ pub struct Point {
     pub(super) records: usize,
     /// Shared by the seeds; drawn by every seed if there is none.
     pub(super) data: Option<Arc<Data>>,
-}
-
-/// What one run trains and is judged on.
-#[derive(Debug)]
-pub(super) struct Data {
-    pub(super) dimension: usize,
-    /// One row a record.
-    pub(super) features: Vec<f64>,
-    pub(super) labels: Vec<f64>,
-    /// The distribution, or a held-out sample.
-    pub(super) population: Option<Dataset>,
+    /// The certificates, once they are known, if all seeds share them.
+    pub(super) certified: OnceLock<Vec<Certified>>,
 }
 
 impl Plan {
@@ -69,19 +59,20 @@ impl Plan {
             let data = if let Some((_, data)) = known {
                 Arc::clone(data)
             } else {
-                let data = Arc::new(data(file, &wanted, &spec.measure)?);
+                let data = Arc::new(Data::new(file, &wanted, &spec)?);
                 if !is_synthetic(&request) {
                     // Files may change between two runs of the same experiment.
-                    checksums.push_str(&checksum(&data));
+                    checksums.push_str(&data.checksum());
                 }
                 shared.push((wanted, Arc::clone(&data)));
                 data
             };
-            let records = data.labels.len();
+            let records = data.records();
             if spec.algorithm.batch.is_none() && !values.contains_key(&Axis::Batch) {
                 settings.batch = records;
             }
-            let mut point = Point { values, request, model, settings, records, data: Some(data) };
+            let (data, certified) = (Some(data), OnceLock::new());
+            let mut point = Point { values, request, model, settings, records, data, certified };
             point.check(file, &spec)?;
             if spec.fresh_data {
                 point.data = None;
@@ -120,7 +111,7 @@ impl Plan {
             return Ok(Arc::clone(data));
         }
         let request = seeded_request(&point.request, &self.spec, seed);
-        data(&self.file, &request, &self.spec.measure).map(Arc::new)
+        Data::new(&self.file, &request, &self.spec).map(Arc::new)
     }
 }
 
@@ -157,7 +148,7 @@ impl Point {
         let basis = basis(&self.model).map_err(|source| bound(self, source))?;
         // A width that is odd or too large is found without making the weights of every point twice.
         let (width, inputs) =
-            (self.model.width, self.data.as_ref().map_or(1, |data| data.dimension));
+            (self.model.width, self.data.as_ref().map_or(1, |data| data.sample.dimension));
         if width.saturating_mul(inputs).saturating_mul(basis.size()) > 1 << 30
             || width % 2 == 1
             || width == 0
@@ -268,13 +259,13 @@ fn at(file: &str, spec: &Spec, values: &BTreeMap<Axis, f64>) -> Result<(Request,
     Ok((request, model, settings))
 }
 
-fn is_synthetic(request: &Request) -> bool {
+pub(super) fn is_synthetic(request: &Request) -> bool {
     let family = request.name.split(':').next().unwrap_or_default();
     entries().iter().any(|entry| entry.is_synthetic() && entry.name == family)
 }
 
 /// `family:a=1,b=2` with one parameter replaced or added.
-fn with_parameter(name: &str, key: &str, value: f64) -> String {
+pub(super) fn with_parameter(name: &str, key: &str, value: f64) -> String {
     let (family, rest) = name.split_once(':').unwrap_or((name, ""));
     let is_other = |item: &&str| item.split('=').next().map(str::trim) != Some(key);
     let mut items: Vec<String> = rest
@@ -290,60 +281,6 @@ fn with_parameter(name: &str, key: &str, value: f64) -> String {
 fn seeded_request(request: &Request, spec: &Spec, seed: u64) -> Request {
     let offset = if spec.fresh_data { seed } else { 0 };
     Request { seed: request.seed.wrapping_add(offset), ..request.clone() }
-}
-
-/// The training records, and what the population is taken to be.
-fn data(file: &str, request: &Request, measure: &Measure) -> Result<Data> {
-    let fault = |source: DataError| RunError::Data { file: file.to_owned(), source };
-    let mut training = prepare(request).map_err(fault)?;
-    let mut population = support(request).map_err(fault)?;
-    if population.is_none() && measure.held_out > 0 {
-        if is_synthetic(request) {
-            #[allow(clippy::cast_precision_loss)]
-            let name = with_parameter(&request.name, "n", measure.held_out as f64);
-            let held_out = Request { name, held_out: true, ..request.clone() };
-            population = Some(prepare(&held_out).map_err(fault)?);
-        } else {
-            let (kept, held_out) = training.split(measure.held_out, request.seed).map_err(fault)?;
-            (training, population) = (kept, Some(held_out));
-        }
-    }
-    if population.is_none() && measure.population {
-        return Err(RunError::Value {
-            file: file.to_owned(),
-            key: "measure.population".into(),
-            value: "true".into(),
-            allowed: "atoms, or measure.held_out = N for a held-out sample".into(),
-        });
-    }
-    let dimension = training.dimension;
-    let records = training.records();
-    if records.saturating_mul(dimension as u64) > MOST_NUMBERS {
-        return Err(RunError::Value {
-            file: file.to_owned(),
-            key: "n".into(),
-            value: records.to_string(),
-            allowed: "at most 2^28 numbers n d in training; use fewer records".into(),
-        });
-    }
-    let Some(counts) = training.multiplicities.take() else {
-        let Dataset { features, labels, .. } = training;
-        return Ok(Data { dimension, features, labels, population });
-    };
-    let (mut features, mut labels) = (Vec::new(), Vec::new());
-    for (row, count) in counts.iter().enumerate() {
-        for _ in 0..*count {
-            features.extend_from_slice(training.row(row));
-            labels.push(training.labels[row]);
-        }
-    }
-    Ok(Data { dimension, features, labels, population })
-}
-
-fn checksum(data: &Data) -> String {
-    let numbers = data.features.iter().chain(&data.labels);
-    let bytes: Vec<u8> = numbers.flat_map(|value| value.to_le_bytes()).collect();
-    sha256(&bytes)
 }
 
 /// κ for a target. Without a time budget only the first, coarse search runs: it suffices, and the

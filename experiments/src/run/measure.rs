@@ -1,14 +1,13 @@
 //! One training run and what is measured on it.
 
-use dpbounds_bounds::kan::{
-    Linearisation, MarginOptions, Network, Sample, logistic_loss, ntk_margin,
-};
+use dpbounds_bounds::kan::{Linearisation, MarginOptions, Network, logistic_loss, ntk_margin};
 use serde::{Deserialize, Serialize};
 
 use super::curve::Curve;
 use super::error::{Result, RunError};
 use super::estimate::Estimator;
-use super::grid::{Data, Plan, Point};
+use super::grid::{Plan, Point};
+use super::material::{Data, theoretical};
 use super::spec::{Dtype, Measure, Response};
 use crate::data::Dataset;
 use crate::kan::{Examples, Real};
@@ -79,7 +78,7 @@ pub struct Outcome {
     pub least_margin: f64,
     /// `‖W_{T−1} − W_0‖`.
     pub distance: f64,
-    /// Gradients that were clipped, over all steps.
+    /// Gradients that were clipped, over all steps; copies in a full batch are counted once.
     pub clipped: u64,
     /// Steps that were projected.
     pub projected: u64,
@@ -157,11 +156,23 @@ fn examples<F: Real>(features: &[f64], labels: &[f64], inputs: usize) -> Trained
 
 fn typed<F: Real>(plan: &Plan, point: &Point, data: &Data, seed: u64) -> Trained<Outcome> {
     let offset = if plan.spec.fresh_init { seed } else { 0 };
-    let (network, weights) = point.network(data.dimension, offset)?;
-    let records = examples::<F>(&data.features, &data.labels, data.dimension)?;
+    let (network, weights) = point.network(data.sample.dimension, offset)?;
+    let (features, labels) = data.examples();
+    let mut records = examples::<F>(features, labels, data.sample.dimension)?;
+    if let Some(copies) = data.copies() {
+        records = records.with_copies(copies.clone())?;
+    }
+    // A sum over the different records is shorter, where batches need all of them.
+    let brief = data.is_written_out().then(|| Judge::new(&data.sample)).transpose()?;
     let population = data.population.as_ref().map(Judge::new).transpose()?;
     let settings = Settings { seed, ..point.settings };
-    let run = Run { network: &network, weights: &weights, records: &records, mirrored: false };
+    let run = Run {
+        network: &network,
+        weights: &weights,
+        records: &records,
+        brief: brief.as_ref(),
+        mirrored: false,
+    };
     let wanted = &plan.spec.measure;
     let mut outcome = run.train(settings, wanted, population.as_ref())?;
     if wanted.excess {
@@ -177,8 +188,7 @@ fn typed<F: Real>(plan: &Plan, point: &Point, data: &Data, seed: u64) -> Trained
         outcome.noise_excess = Some(with - without);
     }
     if wanted.margin {
-        let (features, labels) = (data.features.clone(), data.labels.clone());
-        let sample = Sample::new(data.dimension, features, labels)?.merged();
+        let sample = theoretical(&data.sample)?;
         let linearisation = Linearisation::at(&network, &weights, &sample)?;
         outcome.ntk_margin = Some(ntk_margin(&linearisation, MarginOptions::default())?.lower);
     }
@@ -223,8 +233,12 @@ struct Mean {
 
 impl Mean {
     fn add(&mut self, value: f64) {
-        self.sum += value;
-        self.count += 1.0;
+        self.add_weighted(value, 1.0);
+    }
+
+    fn add_weighted(&mut self, value: f64, weight: f64) {
+        self.sum += weight * value;
+        self.count += weight;
     }
 
     fn value(&self) -> f64 {
@@ -254,10 +268,20 @@ struct Run<'a, F> {
     network: &'a Network,
     weights: &'a [f64],
     records: &'a Examples<F>,
+    /// The sample with equal records counted, if `records` has them one by one.
+    brief: Option<&'a Judge<F>>,
     mirrored: bool,
 }
 
 impl<F: Real> Run<'_, F> {
+    /// The exact empirical risk.
+    fn risk(&self, trainer: &mut Trainer<'_, F>, settings: Settings) -> Trained<f64> {
+        match self.brief {
+            Some(judge) => Ok(judge.judge(self.network, &trainer.weights(), settings)?.0),
+            None => Ok(trainer.risk()),
+        }
+    }
+
     fn train(
         &self,
         settings: Settings,
@@ -284,7 +308,7 @@ impl<F: Real> Run<'_, F> {
                     judge.judge(self.network, &trainer.weights(), settings).map(|judged| judged.0)
                 };
                 let beyond = population.map(judge).transpose()?;
-                curve.add(t, trainer.risk(), beyond, distance);
+                curve.add(t, self.risk(&mut trainer, settings)?, beyond, distance);
             }
             let due = every > 0 && t % every == 0;
             if due && let Some(judge) = population.filter(|_| measure.population) {
@@ -293,7 +317,7 @@ impl<F: Real> Run<'_, F> {
             // The loss of a full batch, which the step computes, is the risk.
             let last = t + 1 == settings.steps;
             if due && (!full || last) {
-                risk.add(trainer.risk());
+                risk.add(self.risk(&mut trainer, settings)?);
             }
             if let Some(estimator) = &mut estimator
                 && estimator.wants_anchor(t)
@@ -316,9 +340,11 @@ impl<F: Real> Run<'_, F> {
             distance = report.distance;
         }
         let margins = trainer.margins();
-        let mut final_risk = Mean::default();
-        margins.iter().for_each(|margin| final_risk.add(logistic_loss(*margin)));
-        let final_risk = final_risk.value();
+        let mut right = Mean::default();
+        for (index, margin) in margins.iter().enumerate() {
+            right.add_weighted(f64::from(*margin > 0.0), self.records.weight(index));
+        }
+        let final_risk = self.risk(&mut trainer, settings)?;
         let averaged_risk = match (estimator, every) {
             (Some(estimator), _) => estimator.finish(final_risk),
             (None, 1) => AveragedRisk::Exact { value: risk.value() },
@@ -328,11 +354,7 @@ impl<F: Real> Run<'_, F> {
             .map(|judge| judge.judge(self.network, &trainer.weights(), settings))
             .transpose()?;
         #[allow(clippy::cast_precision_loss)] // counts of records
-        let (right, count, batch) = (
-            margins.iter().filter(|margin| **margin > 0.0).count() as f64,
-            margins.len() as f64,
-            settings.batch as f64,
-        );
+        let batch = settings.batch as f64;
         let scale = settings.clip.unwrap_or(1.0) * settings.kappa / batch;
         let sum_norm = noise.sum.iter().map(|value| value * value).sum::<f64>().sqrt();
         Ok(Outcome {
@@ -342,7 +364,7 @@ impl<F: Real> Run<'_, F> {
                 .then(|| population_risk.value()),
             final_population_risk: judged.map(|(risk, _)| risk),
             population_exact: population.map(|judge| judge.exact),
-            accuracy: right / count,
+            accuracy: right.value(),
             population_accuracy: judged.map(|(_, accuracy)| accuracy),
             least_margin: margins.iter().copied().fold(f64::INFINITY, f64::min),
             distance,

@@ -2,11 +2,14 @@
 //! spread over threads, recorded one JSON line each, and end in measured slopes beside predicted ones.
 
 mod builtin;
+mod certificate;
 mod curve;
 mod error;
 mod estimate;
 mod fit;
 mod grid;
+mod judgement;
+mod material;
 mod measure;
 mod read;
 mod record;
@@ -15,10 +18,12 @@ mod spec;
 mod summary;
 
 pub use builtin::{BuiltIn, built_in, built_ins};
+pub use certificate::{CertificateSpec, Certified, ClaimName, RouteName};
 pub use curve::Curve;
 pub use error::{Result, RunError};
 pub use fit::{Slope, Verdict, fit};
 pub use grid::{Plan, Point};
+pub use judgement::{Judgement, Standing, judge};
 pub use measure::{AveragedRisk, Outcome};
 pub use record::{Header, Record};
 pub use runner::{Finished, Options, load, run, run_in_memory};

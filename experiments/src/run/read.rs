@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::certificate::ClaimName;
 use super::curve::MOST_POINTS;
 use super::error::{Result, RunError};
-use super::spec::{Axis, Measure, Response, SlopeSpec, Spec};
+use super::spec::{Axis, Dtype, Measure, Response, SlopeSpec, Spec};
 use crate::train::Sampler;
 
 impl Spec {
@@ -115,6 +116,7 @@ impl Spec {
             return refuse("measure.every", "0".into(), allowed);
         }
         self.check_curve(file)?;
+        self.check_certificate(file)?;
         if let Some(anchor) = self.measure.anchor.filter(|_| self.measure.every > 0) {
             let allowed = "an anchor with every = 0 only: other averages are exact";
             return refuse("measure.anchor", anchor.to_string(), allowed);
@@ -123,6 +125,39 @@ impl Spec {
             return refuse("measure.mirror", "true".into(), "this with measure.excess = true");
         }
         self.slope.iter().try_for_each(|slope| self.check_slope(file, slope))
+    }
+
+    fn check_certificate(&self, file: &str) -> Result<()> {
+        let Some(wanted) = &self.certificate else { return Ok(()) };
+        let refuse = |key: &str, value: String, allowed: &str| {
+            let (file, key, allowed) = (file.to_owned(), key.to_owned(), allowed.to_owned());
+            Err(RunError::Value { file, key, value, allowed })
+        };
+        let mut claims = wanted.claims.clone();
+        claims.sort_unstable();
+        if claims.is_empty() || claims.windows(2).any(|pair| pair[0] == pair[1]) {
+            let value = format!("{:?}", wanted.claims);
+            return refuse("certificate.claims", value, "one or more, each once");
+        }
+        if self.model.dtype == Dtype::F32 {
+            let allowed = "\"f64\" with [certificate]: the theorems are about exact arithmetic, and single \
+                           precision is only measured";
+            return refuse("model.dtype", "\"f32\"".into(), allowed);
+        }
+        if self.measure.every != 1 {
+            let allowed = "1 with [certificate], which bounds the average over every step";
+            return refuse("measure.every", self.measure.every.to_string(), allowed);
+        }
+        if claims.contains(&ClaimName::Population) && !self.measure.population {
+            let allowed = "true with the claim \"population\", which needs data whose distribution has finitely \
+                           many points (atoms)";
+            return refuse("measure.population", "false".into(), allowed);
+        }
+        if !self.slope.is_empty() {
+            let allowed = "an experiment of its own: one with [certificate] has a verdict already";
+            return refuse("slope", format!("{} slopes", self.slope.len()), allowed);
+        }
+        Ok(())
     }
 
     fn check_curve(&self, file: &str) -> Result<()> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::certificate::Certified;
 use super::measure::Outcome;
 use super::spec::{Axis, Spec};
 use crate::train::Settings;
@@ -51,6 +52,9 @@ pub struct Record {
     pub width: usize,
     /// What Algorithm 1 was given, with the κ that was calibrated.
     pub settings: Settings,
+    /// What was proven before the first step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certified>,
     /// What was measured; none if the run diverged.
     pub outcome: Option<Outcome>,
 }

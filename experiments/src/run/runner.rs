@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::error::{Result, RunError};
 use super::fit::{Slope, fit};
 use super::grid::Plan;
+use super::judgement::{Judgement, judge};
 use super::measure::measure;
 use super::record::{Header, Record, SCHEMA, key};
 use super::summary::summary_csv;
@@ -51,6 +52,16 @@ pub struct Finished {
     pub records: Vec<Record>,
     /// The slopes.
     pub slopes: Vec<Slope>,
+    /// Certified beside measured.
+    pub judgements: Vec<Judgement>,
+}
+
+impl Finished {
+    fn new(header: Header, records: Vec<Record>) -> Self {
+        let slopes = fit(&header.spec, &records);
+        let judgements = judge(&header.spec, &records);
+        Self { header, records, slopes, judgements }
+    }
 }
 
 /// Finished lines by point and seed, as they are written.
@@ -147,8 +158,7 @@ pub fn run_in_memory(
     let wanted: Vec<(usize, u64)> = places(plan).collect();
     let run = || wanted.into_par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>>>();
     let records = pool(threads)?.install(run)?;
-    let slopes = fit(&header.spec, &records);
-    Ok(Finished { header, records, slopes })
+    Ok(Finished::new(header, records))
 }
 
 /// What runs, by which command.
@@ -220,6 +230,8 @@ fn claim(header: &Header, options: &Options) -> Result<Header> {
 fn record(plan: &Plan, header: &Header, (index, seed): (usize, u64)) -> Result<Record> {
     let point = &plan.points[index];
     let settings = crate::train::Settings { seed, ..point.settings };
+    // Before the first step.
+    let certificates = plan.certificates(point, seed)?;
     Ok(Record {
         key: key(&plan.hash, index, seed),
         experiment: plan.spec.name.clone(),
@@ -229,9 +241,10 @@ fn record(plan: &Plan, header: &Header, (index, seed): (usize, u64)) -> Result<R
         seed,
         values: point.values.clone(),
         n: point.records,
-        dimension: plan.data(point, seed)?.dimension,
+        dimension: plan.data(point, seed)?.sample.dimension,
         width: point.model.width,
         settings,
+        certificates,
         outcome: measure(plan, point, seed)?,
     })
 }
@@ -279,7 +292,8 @@ fn complete_length(path: &Path) -> Result<u64> {
 fn finish(directory: &Path, header: Header, lines: Lines) -> Result<Finished> {
     let text: String = lines.values().map(|(line, _)| line.as_str()).collect();
     let records: Vec<Record> = lines.into_values().map(|(_, record)| record).collect();
-    let slopes = fit(&header.spec, &records);
+    let finished = Finished::new(header, records);
+    let Finished { header, records, slopes, judgements } = &finished;
     let path = directory.join(SLOPES);
     let document = serde_json::json!({
         "schema": SCHEMA,
@@ -290,11 +304,11 @@ fn finish(directory: &Path, header: Header, lines: Lines) -> Result<Finished> {
         "slopes": slopes,
     });
     write_complete(&path, &pretty(&path, &document)?)?;
-    write_complete(&directory.join(SUMMARY), &summary_csv(&header, &records))?;
+    write_complete(&directory.join(SUMMARY), &summary_csv(header, records, judgements))?;
     write_complete(&directory.join(RUNS), &text)?;
     let part = directory.join(PART);
     std::fs::remove_file(&part).map_err(|source| write_error(&part, source))?;
-    Ok(Finished { header, records, slopes })
+    Ok(finished)
 }
 
 fn read_header(directory: &Path) -> Result<Option<Header>> {
@@ -324,8 +338,7 @@ pub fn load(directory: &Path) -> Result<Finished> {
     }
     let records: Vec<Record> =
         finished(directory, &header)?.into_values().map(|(_, record)| record).collect();
-    let slopes = fit(&header.spec, &records);
-    Ok(Finished { header, records, slopes })
+    Ok(Finished::new(header, records))
 }
 
 fn write_error(path: &Path, source: std::io::Error) -> RunError {

@@ -6,6 +6,7 @@ use std::fmt;
 use dpbounds_bounds::kan::{Activation, Initialisation};
 use serde::{Deserialize, Serialize};
 
+use super::certificate::CertificateSpec;
 use crate::data::Request;
 use crate::train::Sampler;
 
@@ -67,6 +68,9 @@ pub struct Spec {
     /// What is measured.
     #[serde(default)]
     pub measure: Measure,
+    /// What is proven about every run before it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<CertificateSpec>,
     /// Slopes that are fitted, with what the theory predicts.
     #[serde(default)]
     pub slope: Vec<SlopeSpec>,

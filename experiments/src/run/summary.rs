@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::certificate::ClaimName;
+use super::judgement::Judgement;
 use super::record::{Header, Record};
 use super::spec::{Axis, Response};
 
@@ -17,9 +19,9 @@ const RESPONSES: [Response; 8] = [
 ];
 
 /// One row a point: the swept values, κ, the number of runs, then mean and standard error of each
-/// measure. Measures that no run has are left out.
+/// measure. Measures that no run has are left out. After these certified beside measured, for each claim.
 #[must_use]
-pub fn summary_csv(header: &Header, records: &[Record]) -> String {
+pub fn summary_csv(header: &Header, records: &[Record], judgements: &[Judgement]) -> String {
     let axes: BTreeSet<Axis> =
         records.iter().flat_map(|record| record.values.keys().copied()).collect();
     let value =
@@ -33,6 +35,12 @@ pub fn summary_csv(header: &Header, records: &[Record]) -> String {
     for response in &responses {
         let name = response.name().replace('-', "_");
         columns.extend([format!("{name}_mean"), format!("{name}_standard_error")]);
+    }
+    let claims = header.spec.certificate.iter().flat_map(|wanted| wanted.claims.iter());
+    let claims: Vec<ClaimName> = claims.copied().collect();
+    for claim in &claims {
+        let parts = ["certified", "measured", "ratio", "above", "verdict"];
+        columns.extend(parts.map(|part| format!("{}_{part}", claim.name())));
     }
     let mut text = format!(
         "# dpbounds {}; {}; {}\n{}\n",
@@ -56,6 +64,14 @@ pub fn summary_csv(header: &Header, records: &[Record]) -> String {
             let (mean, error) = mean_and_error(&values);
             let shown = |number: Option<f64>| number.map(|number| number.to_string());
             cells.extend([shown(mean).unwrap_or_default(), shown(error).unwrap_or_default()]);
+        }
+        for claim in &claims {
+            let one =
+                judgements.iter().find(|one| (one.point, one.claim) == (runs[0].point, *claim));
+            let Some(one) = one else { continue };
+            let shown = |number: Option<f64>| number.map(|x| x.to_string()).unwrap_or_default();
+            cells.extend([one.certified, one.measured, one.ratio].map(shown));
+            cells.extend([one.above.to_string(), one.standing.to_string()]);
         }
         text.push_str(&cells.join(","));
         text.push('\n');

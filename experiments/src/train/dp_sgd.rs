@@ -5,7 +5,7 @@ use pulp::Arch;
 
 use super::noise::NoiseSource;
 use super::sampler::Batches;
-use super::{Settings, TrainError};
+use super::{Sampler, Settings, TrainError};
 use crate::kan::{Aligned, Core, Examples, Layout, Real, StepInput, kernels};
 
 /// What one step did.
@@ -15,7 +15,7 @@ pub struct StepReport {
     pub step: u64,
     /// Records in the batch.
     pub batch: usize,
-    /// Gradients that were clipped.
+    /// Gradients that were clipped, those of copies counted once.
     pub clipped: usize,
     /// Whether the weights were projected back onto the ball.
     pub projected: bool,
@@ -106,7 +106,10 @@ impl<'a, F: Real> Trainer<'a, F> {
         examples: &'a Examples<F>,
         settings: Settings,
     ) -> Result<Self, TrainError> {
-        settings.check(examples.len())?;
+        settings.check(examples.records())?;
+        if examples.copies().is_some() && settings.sampler != Sampler::Full {
+            return Err(TrainError::Copies { sampler: settings.sampler });
+        }
         let shape = |what, found, expected| TrainError::Shape { what, found, expected };
         if examples.inputs() != network.inputs() {
             return Err(shape("an example", examples.inputs(), network.inputs()));
@@ -222,13 +225,13 @@ impl<'a, F: Real> Trainer<'a, F> {
         })
     }
 
-    /// The mean of [`Self::batch_losses`]; `None` for an empty batch too.
+    /// The mean of [`Self::batch_losses`], copies counted; `None` for an empty batch too.
     #[must_use]
     pub fn batch_loss(&self) -> Option<f64> {
         let losses = self.batch_losses().filter(|losses| !losses.is_empty())?;
-        #[allow(clippy::cast_precision_loss)]
-        let count = losses.len() as f64;
-        Some(losses.iter().map(|(_, loss)| loss).sum::<f64>() / count)
+        let weight = |record: u32| self.examples.weight(record as usize);
+        let count: f64 = losses.iter().map(|(record, _)| weight(*record)).sum();
+        Some(losses.iter().map(|(record, loss)| weight(*record) * loss).sum::<f64>() / count)
     }
 
     /// The processor and the instructions that are used, such as `x86_64-v3`.
@@ -261,7 +264,7 @@ impl<'a, F: Real> Trainer<'a, F> {
         noise
     }
 
-    /// The margins `y f_W(x)` of all records at the present weights.
+    /// The margins `y f_W(x)` of all examples at the present weights.
     #[must_use]
     pub fn margins(&mut self) -> Vec<f64> {
         const AT_ONCE: usize = 512;
@@ -280,9 +283,10 @@ impl<'a, F: Real> Trainer<'a, F> {
     /// The exact empirical risk: mean logistic loss over all records.
     #[must_use]
     pub fn risk(&mut self) -> f64 {
-        let margins = self.margins();
+        let losses = self.margins().into_iter().map(logistic_loss);
         #[allow(clippy::cast_precision_loss)]
-        let count = margins.len() as f64;
-        margins.into_iter().map(logistic_loss).sum::<f64>() / count
+        let count = self.examples.records() as f64;
+        losses.enumerate().map(|(index, loss)| self.examples.weight(index) * loss).sum::<f64>()
+            / count
     }
 }

@@ -47,6 +47,14 @@ pub enum TrainError {
         /// What to do.
         remedy: &'static str,
     },
+    /// Copies are counted, but a batch is not all records.
+    #[error(
+        "{sampler} batches of examples with copies are not drawn; write the copies out, or use the sampler full"
+    )]
+    Copies {
+        /// The sampler.
+        sampler: Sampler,
+    },
     /// The network itself.
     #[error(transparent)]
     Network(#[from] BoundError),
