@@ -16,3 +16,4 @@ mod privacy_oracles;
 mod readme;
 mod reproduction;
 mod support;
+mod verify_cli;

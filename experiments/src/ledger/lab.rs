@@ -49,6 +49,13 @@ pub(super) fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
+/// A random law on `count` values.
+pub(super) fn random_law(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
+    let weights: Vec<f64> = (0..count).map(|_| -rng.random_range(1e-6..1.0_f64).ln()).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / total).collect()
+}
+
 impl Lab {
     /// Points with labels, each `copies` times; `W*` is the free comparator of the horizon.
     pub(super) fn new(

@@ -40,8 +40,6 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim::max_information("M-B.10", "Lemma B.10")
         .states("∫ w^α dμ ∫ w^{1−α} dμ of the posterior of one record has mean at most e^{(α−1)ε} under (α, ε)-RDP")
         .checked(Method::BruteForce, symmetrised),
-    Claim::max_information("M-B.11", "Lemma B.11")
-        .states("unreadable: composes the records into a moment bound for the information density").missing(LOST),
     Claim::max_information("M-B.12", "Lemma B.12")
         .states("ψ(u) = asinh² sqrt u is increasing, concave and at most log²(4(1+u))/4, so v* <= v")
         .checked(Method::Inequality, |_| Measured::of(psi(4.0), "2000 points u from 1e-12 to 1e12; v* and v at 400 settings")),
@@ -57,7 +55,7 @@ pub(super) const CLAIMS: &[Claim] = &[
 ];
 
 /// `asinh² sqrt u`.
-fn psi_of(u: f64) -> f64 {
+pub(super) fn psi_of(u: f64) -> f64 {
     u.sqrt().asinh().powi(2)
 }
 

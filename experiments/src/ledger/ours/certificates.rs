@@ -40,7 +40,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim::ours("cert-P", "certificates.md, section 7.3")
         .states("certificate P, the explicit form of Theorem 4.1, bounds the average risk; verbatim and tight")
         .checked(Method::Inequality, |level| {
-            let runs = level.pick(4, 100);
+            let runs = level.pick(2, 100);
             Measured::of(
                 paper_runs(runs, true, 1.0)?,
                 format!("{runs} runs of 80 steps, 20000 units, n = 4000, B = 1000 or 4000, λ = 0, 0.5, failure 1e-3: every seed"),
@@ -49,7 +49,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim::ours("cert-D", "certificates.md, section 7.4")
         .states("certificate D, the explicit form of Theorem D.14, bounds the average risk of projected runs")
         .checked(Method::Inequality, |level| {
-            let runs = level.pick(4, 100);
+            let runs = level.pick(2, 100);
             Measured::of(
                 paper_runs(runs, false, 1.0)?,
                 format!("{runs} runs of 80 steps, 20000 units, n = 4000, B = 1000 or 4000, λ = 0, failure 1e-3: every seed"),

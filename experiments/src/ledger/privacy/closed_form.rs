@@ -76,8 +76,7 @@ fn norms(largest: usize, exact: bool) -> Result<Slacks, CheckError> {
                 let count = bits.count_ones() as usize;
                 by_count[count] = by_count[count].max(total.sqrt());
             }
-            for count in 1..=steps {
-                let reached = by_count[count];
+            for (count, reached) in by_count.iter().copied().enumerate().skip(1) {
                 if exact {
                     let norm = participation_norm(lambda, steps as u64, count as u64)?;
                     slacks.equal(norm, reached, reached, 1e-10);

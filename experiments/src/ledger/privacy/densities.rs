@@ -1,7 +1,6 @@
 //! Divergences of Gaussian mixtures by quadrature, and of finite laws exactly.
 
-use rand::RngExt;
-use rand::rngs::ChaCha8Rng;
+pub(super) use super::super::lab::random_law;
 
 /// Weights and means of normal laws with a common standard deviation.
 pub(super) type Mixture = Vec<(f64, Vec<f64>)>;
@@ -54,13 +53,6 @@ fn integrate(p: &Mixture, q: &Mixture, sigma: f64, of: impl Fn(f64, f64) -> f64)
         }
     }
     total * step * other_step
-}
-
-/// A random law on `count` values.
-pub(super) fn random_law(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
-    let weights: Vec<f64> = (0..count).map(|_| -rng.random_range(1e-6..1.0_f64).ln()).collect();
-    let total: f64 = weights.iter().sum();
-    weights.iter().map(|weight| weight / total).collect()
 }
 
 /// The Rényi divergence of finite laws.

@@ -151,6 +151,7 @@ mod tests {
             assert!((witness_divergence(q, kappa, alpha) / reached - 1.0).abs() < 1e-3);
         }
         assert_eq!(one_step(Level::Quick).unwrap().verdict(false), Verdict::FalseAsPrinted);
+        assert_eq!(printed_noise(Level::Quick).unwrap().verdict(false), Verdict::FalseAsPrinted);
         assert_eq!(corollary(Level::Quick).unwrap().verdict(false), Verdict::FalseAsPrinted);
     }
 }
