@@ -270,30 +270,49 @@ fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> Ledg
 
 #[cfg(test)]
 mod tests {
-    use super::super::registry::{claims, find};
+    use super::super::claim::Method;
+    use super::super::measured::{CheckError, Measured};
     use super::*;
 
+    fn fails(_: Level) -> std::result::Result<Measured, CheckError> {
+        Err(CheckError::Empty("no case met the hypotheses".into()))
+    }
+
+    /// What did not run never counts as holding, and only what is left to the full level is no failure.
     #[test]
-    #[ignore = "prints every entry of the quick level; for a look"]
-    fn print_all() {
-        let names = std::env::var("LEDGER_ONLY").unwrap_or_default();
-        let chosen: Vec<&Claim> = if names.is_empty() {
-            claims().collect()
-        } else {
-            find(&names.split(',').collect::<Vec<_>>()).unwrap()
+    fn what_did_not_run_is_not_run() {
+        let failing = Claim::kan("X", "a test").checked(Method::Identity, fails);
+        let entry = examine(&failing, Level::Quick);
+        assert_eq!(entry.verdict, Verdict::NotRun);
+        assert!(entry.ran.contains("no case met") && !entry.is_expected(&failing), "{entry:?}");
+        let deferred = failing.full_only();
+        let entry = examine(&deferred, Level::Quick);
+        assert!(entry.verdict == Verdict::NotRun && entry.is_expected(&deferred), "{entry:?}");
+        assert!(!examine(&deferred, Level::Full).is_expected(&deferred));
+        let missing = Claim::ours("Y", "a test").missing("no check is written");
+        assert_eq!(examine(&missing, Level::Full).verdict, Verdict::NotRun);
+    }
+
+    /// A claim that came to no result is tried again; one that did is taken over.
+    #[test]
+    fn a_resumed_run_tries_again_what_did_not_run() {
+        let claims = super::super::find(&["K-B.2", "K-F.11"]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let options = LedgerOptions {
+            level: Level::Quick,
+            directory: Some(folder.path().to_owned()),
+            resume: true,
+            threads: Some(1),
         };
-        for claim in chosen {
-            let entry = examine(claim, Level::Quick);
-            let mark = if entry.is_expected(claim) { " " } else { "!" };
-            println!(
-                "{mark} {:10} {:22} {:>10.3?} {:>10.3?} {:6.2}s {}",
-                entry.id,
-                entry.verdict.name(),
-                entry.slack,
-                entry.corrected_slack,
-                entry.seconds,
-                entry.ran
-            );
-        }
+        let first = verify(&claims, &options, &|_, _, _| ()).unwrap();
+        let path = folder.path().join(RECORDS);
+        let not_run = Entry { verdict: Verdict::NotRun, ..first[0].clone() };
+        let kept = Entry { slack: Some(0.125), ..first[1].clone() };
+        let line = |entry| serde_json::to_string(entry).unwrap();
+        std::fs::write(&path, format!("{}\n{}\n", line(&not_run), line(&kept))).unwrap();
+        let again = verify(&claims, &options, &|_, _, _| ()).unwrap();
+        assert_eq!(again[0].verdict, Verdict::Holds);
+        assert_eq!(again[1].slack, Some(0.125));
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 3);
     }
 }

@@ -19,4 +19,4 @@ pub(super) const CLAIMS: &[&[Claim]] = &[
     tables::CLAIMS,
 ];
 /// Ours.
-pub(super) const OURS: &[&[Claim]] = &[bounds::OURS, gaussian::OURS];
+pub(super) const OURS: &[&[Claim]] = &[bounds::OURS, gaussian::OURS, pac_bayes::OURS];

@@ -16,4 +16,5 @@ pub(super) const CLAIMS: &[&[Claim]] = &[
     privacy::OURS,
     max_information::OURS[0],
     max_information::OURS[1],
+    max_information::OURS[2],
 ];
