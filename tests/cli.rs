@@ -344,6 +344,7 @@ fn every_help_page_has_two_examples_that_run() {
         "eval",
         "figure",
         "reproduce",
+        "verify",
         "completions",
         "man",
     ];

@@ -17,3 +17,4 @@ mod readme;
 mod real_data_certificates;
 mod reproduction;
 mod support;
+mod verify_cli;

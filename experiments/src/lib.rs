@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod kan;
+pub mod ledger;
 pub mod paper_tables;
 pub mod run;
 pub mod train;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use dpbounds_bounds::BoundError;
 use dpbounds_experiments::data::DataError;
+use dpbounds_experiments::ledger::LedgerError;
 use dpbounds_experiments::run::RunError;
 use dpbounds_experiments::train::TrainError;
 use dpbounds_figures::FigureError;
@@ -47,6 +48,9 @@ pub enum Failure {
     /// An experiment could not be read, started or finished.
     #[error(transparent)]
     Experiment(Box<RunError>),
+    /// The ledger could not run.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// A training run could not start.
     #[error(transparent)]
     Train(#[from] TrainError),

@@ -22,6 +22,7 @@ mod progress;
 mod renyi_curve;
 mod reproduce;
 mod run_options;
+mod verify;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -75,6 +76,8 @@ enum Command {
     Figure(figure::FigureCommand),
     /// Recompute the published tables and redraw the figures; exit 1 if a number disagrees
     Reproduce(reproduce::Reproduce),
+    /// Check every claim of the papers and of ours; exit 1 if a verdict is other than on record
+    Verify(verify::Verify),
     /// Print a completion script for a shell
     Completions(completions::Completions),
     /// Print the manual page, or write one page a subcommand
@@ -98,6 +101,7 @@ impl Cli {
             Command::Eval(command) => command.run(),
             Command::Figure(command) => command.run(),
             Command::Reproduce(command) => command.run(),
+            Command::Verify(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),
         }
