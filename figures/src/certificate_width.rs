@@ -219,7 +219,7 @@ const ESTIMATED: [Entry; 1] =
 
 impl Plot for Plotted {
     fn size(&self) -> (u32, u32) {
-        (1060, u32::try_from(self.lines().len()).unwrap_or(1) * 30 + 208)
+        (1060, (u32::try_from(self.lines().len()).unwrap_or(1) * 30 + 208).max(500))
     }
 
     #[allow(clippy::cast_precision_loss)] // few lines, widths below 2^53
