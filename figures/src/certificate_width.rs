@@ -43,8 +43,8 @@ fn statements(noise: Option<(f64, u64)>) -> Vec<Statement> {
             clipping: Clipping::Public,
             ..ask(Route::S)
         };
-        question.schedule.steps = Some(steps);
-        all.push(Statement { words: "training, S, ε = 8", question });
+        (question.schedule.step_size, question.schedule.steps) = (Some(0.3), Some(steps));
+        all.push(Statement { words: "training, S, ε = 8, ηT = 6", question });
     }
     all
 }
@@ -219,7 +219,7 @@ const ESTIMATED: [Entry; 1] =
 
 impl Plot for Plotted {
     fn size(&self) -> (u32, u32) {
-        (1060, u32::try_from(self.lines().len()).unwrap_or(1) * 30 + 208)
+        (1060, (u32::try_from(self.lines().len()).unwrap_or(1) * 30 + 208).max(500))
     }
 
     #[allow(clippy::cast_precision_loss)] // few lines, widths below 2^53
@@ -227,7 +227,7 @@ impl Plot for Plotted {
         frame::title(
             canvas,
             TITLE,
-            "Full batches, tanh; step size and horizon searched for. Left of each mark there is no certificate.",
+            "Full batches, tanh; step size and horizon (to 3000) searched for. Bisection from 16 units to the largest width tried, the end of each line.",
         )?;
         let lines = self.lines();
         let bottom = TOP + STEP * lines.len() as f64;
@@ -254,7 +254,8 @@ impl Plot for Plotted {
                 match &row.found {
                     Found::Certified(width) => {
                         if let Some(x) = panel.across(*width as f64) {
-                            canvas.line(&[(x, y), (area.right, y)], &Stroke::solid(colour, 1.0))?;
+                            let end = panel.across(row.available as f64).unwrap_or(x);
+                            canvas.line(&[(x, y), (end, y)], &Stroke::solid(colour, 1.0))?;
                             canvas.dot((x, y), legend::DOT + 1.0, colour)?;
                         }
                     }
@@ -265,7 +266,7 @@ impl Plot for Plotted {
                     }
                     Found::None(why) => {
                         let style = Type::new(size::NOTE, colour);
-                        let text = format!("none: {why}");
+                        let text = format!("none found: {why}");
                         let text = shortened(&text, style, area.right - LEFT - 12.0)?;
                         canvas.text(&text, (LEFT + 8.0, y + 4.0), style)?;
                     }

@@ -195,7 +195,7 @@ impl Plot for Plotted {
         }
         legend::column(canvas, (left.area.left, 504.0), "", &LAMBDAS)?;
         legend::column(canvas, (right.area.left, 504.0), "", &KAPPAS.map(|(_, entry)| entry))?;
-        let note = "At a fixed κ correlation helps the bound; the κ that privacy needs grows with λ, so this is no gain at fixed privacy.";
+        let note = "At a fixed κ correlation mostly helps the bound; the κ that privacy needs grows with λ: this is no gain at fixed privacy.";
         let below = 504.0 + 5.0 * LINE + 14.0;
         canvas.text(note, (frame::SIDES.0, below), Type::new(size::NOTE, GREY))
     }

@@ -70,12 +70,14 @@ pub(crate) fn width_needed(found: &Certificate) -> Option<u64> {
     })
 }
 
-/// The hypothesis that fails, or the largest part of a bound that says nothing.
+/// The hypothesis that fails, or the parts of a bound that says nothing, the largest first.
 pub(crate) fn obstacle(found: &Certificate) -> String {
     let bound = &found.bound;
     if let Some(reason) = &bound.reason {
         return reason.to_string();
     }
-    let largest = bound.terms.iter().max_by(|one, other| one.value.total_cmp(&other.value));
-    largest.map(|term| format!("{} = {:.3}", term.name, term.value)).unwrap_or_default()
+    let mut terms: Vec<_> = bound.terms.iter().collect();
+    terms.sort_by(|one, other| other.value.total_cmp(&one.value));
+    let words = terms.iter().map(|term| format!("{} = {:.3}", term.name, term.value));
+    words.collect::<Vec<_>>().join("; ")
 }

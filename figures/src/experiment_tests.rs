@@ -185,19 +185,22 @@ fn every_experiment_inside_the_program_has_a_figure_of_its_name() {
 
 #[test]
 fn certified_risk_is_drawn_beside_measured_risk() {
-    let finished = finished("[sweep]\nwidth = [16, 2000]\nsteps = [10, 20]\n[certificate]\n");
-    let bound = |point: usize| finished.judgements[point].certified;
-    assert!(bound(0).is_none() && bound(2) > bound(3));
+    let rest = "[sweep]\nsteps = [10, 20]\n[[joint]]\nstep_size = 0.5\n[[joint]]\nstep_size = 10000\n[certificate]\n";
+    let finished = finished(rest);
+    let bounds: Vec<_> = finished.judgements.iter().filter_map(|one| one.certified).collect();
+    assert!(bounds.len() == 2 && bounds[0] > bounds[1], "{bounds:?}");
     let labels = ["Certified and measured risk against the horizon T", "Horizon T (steps)"];
     let table = table("tiny", &finished, &labels);
     let rows = |what: &str, at: &str| {
         let is = |row: &&Vec<String>| row[1].starts_with(what) && row[0] == at;
         table.iter().filter(is).map(|row| row[4].parse::<f64>().unwrap()).collect::<Vec<_>>()
     };
-    // Sixteen units are too few for a certificate, but are trained.
-    assert!(rows("certified", "m = 16").is_empty());
-    assert_eq!(rows("measured", "m = 16").len(), 2);
-    let (certified, measured) = (rows("certified", "m = 2000"), rows("measured", "m = 2000"));
-    assert_eq!(certified, [bound(2).unwrap(), bound(3).unwrap()]);
+    // The absurd step size has no certificate.
+    assert!(rows("certified", "η = 10000").is_empty());
+    let (certified, measured) = (rows("certified", "η = 0.5"), rows("measured", "η = 0.5"));
+    assert!(
+        certified.iter().zip(&bounds).all(|(drawn, bound)| (drawn / bound - 1.0).abs() < 1e-12)
+    );
+    assert_eq!((certified.len(), measured.len()), (2, 2));
     assert!(measured.iter().zip(&certified).all(|(measured, bound)| measured < bound));
 }

@@ -210,8 +210,8 @@ impl List {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Prints the slopes of a directory that `dpbounds experiment run` wrote, fitted again from its runs,
-certified beside measured values for an experiment with certificates, and the means if there are neither.
-Exit status 1 if a slope disagrees or a measured value exceeds a proven one.
+certified beside measured values for an experiment with certificates, and the means if there are
+neither. Exit status 1 if a slope disagrees or a measured value exceeds a proven one.
 
 Examples:
   dpbounds experiment run noise-kappa --quick --out noise && dpbounds experiment show noise
