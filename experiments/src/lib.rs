@@ -3,6 +3,7 @@
 pub mod data;
 pub mod kan;
 pub mod ledger;
+mod lines;
 pub mod paper_tables;
 pub mod run;
 pub mod train;

@@ -1,14 +1,14 @@
 //! The smallest width at which a certificate says something, by statement and data set.
 
 use dpbounds_bounds::kan::Initialisation;
-use dpbounds_bounds::kan::certificates::{Claim, Clipping, Noise, Question, Route};
+use dpbounds_bounds::kan::certificates::{Claim, Clipping, Noise, Outlook, Question, Route};
 use dpbounds_bounds::privacy::{self, Effort, Relation, Sampler, Target};
 use dpbounds_experiments::data::{Request, Scale};
 use plotters_backend::DrawingBackend;
 
 use crate::axes::{Axis, Panel};
 use crate::canvas::{Canvas, Rect, Type};
-use crate::certificates::{Material, obstacle, useful, width_needed};
+use crate::certificates::{Material, obstacle, useful};
 use crate::error::{FigureError, Result};
 use crate::frame;
 use crate::legend::{self, Entry, LINE, Mark};
@@ -142,7 +142,7 @@ fn smallest(case: &Case, statement: &Statement, init: Initialisation) -> Result<
         Err(error) => return Ok(Found::None(error.to_string())),
     };
     if useful(&largest).is_none() {
-        return Ok(match width_needed(&largest) {
+        return Ok(match largest.outlook.as_ref().and_then(Outlook::useful_width) {
             Some(width) => Found::Estimate(width),
             None => Found::None(obstacle(&largest)),
         });

@@ -3,14 +3,14 @@
 use std::f64::consts::LN_2;
 
 use dpbounds_bounds::BoundError;
-use dpbounds_bounds::kan::certificates::{Certificate, Ingredients, Question, Remedy, certify};
+use dpbounds_bounds::kan::certificates::{Certificate, Ingredients, Question, certify};
 use dpbounds_bounds::kan::{
     Activation, Initialisation, InputDomain, Knots, Linearisation, RealisedConstants, Sample,
     SplineBasis, initialise,
 };
 use dpbounds_experiments::data::{Dataset, Request, prepare, support};
 
-use crate::error::{FigureError, Result, draw_error};
+use crate::error::{Result, draw_error};
 
 /// A data set with the shape of the network for it.
 pub(crate) struct Material {
@@ -22,9 +22,9 @@ pub(crate) struct Material {
 
 impl Material {
     pub(crate) fn new(request: &Request, (degree, size): (usize, usize)) -> Result<Self> {
-        let sample = theoretical(&prepare(request).map_err(draw_error)?)?;
+        let sample = prepare(request).map_err(draw_error)?.sample()?;
         let support = support(request).map_err(draw_error)?;
-        let support = support.as_ref().map(theoretical).transpose()?;
+        let support = support.as_ref().map(Dataset::sample).transpose()?;
         Ok(Self { sample, support, degree, size })
     }
 
@@ -50,24 +50,9 @@ impl Material {
     }
 }
 
-fn theoretical(set: &Dataset) -> Result<Sample> {
-    let counts = set.multiplicities.clone().unwrap_or_else(|| vec![1; set.rows()]);
-    let (features, labels) = (set.features.clone(), set.labels.clone());
-    let sample = Sample::with_multiplicities(set.dimension, features, labels, counts);
-    Ok(sample.map_err(FigureError::from)?.merged())
-}
-
 /// The bound, if it says something.
 pub(crate) fn useful(found: &Certificate) -> Option<f64> {
     found.bound.upper.filter(|value| *value < LN_2)
-}
-
-/// About the width at which there would be a bound that says something: an estimate.
-pub(crate) fn width_needed(found: &Certificate) -> Option<u64> {
-    found.outlook.iter().flat_map(|outlook| &outlook.remedies).find_map(|remedy| match remedy {
-        Remedy::Width { width, value } if *value < LN_2 => Some(*width),
-        _ => None,
-    })
 }
 
 /// The hypothesis that fails, or the parts of a bound that says nothing, the largest first.

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use dpbounds_experiments::run::{
-    Axis as Abscissa, ClaimName, Finished, Judgement, Record, Response, Spec, Standing,
+    Axis as Abscissa, ClaimName, Finished, Judgement, Record, Spec, Standing,
 };
 use plotters_backend::DrawingBackend;
 
 use crate::axes::{Axis, Panel};
-use crate::canvas::{Canvas, Point};
+use crate::canvas::{Canvas, Point, Type};
 use crate::error::Result;
 use crate::frame;
 use crate::legend::{self, LINE, Mark};
 use crate::render::Plot;
-use crate::style::{DASH, GREY, INK, Stroke, series};
+use crate::style::{DASH, GREY, INK, Stroke, series, size};
 use crate::table::{Table, number};
+use crate::text::shortened;
 use crate::words;
 
 /// The loss of the zero predictor: a bound at or above it says nothing.
@@ -45,13 +46,6 @@ const fn claim_words(claim: ClaimName) -> &'static str {
         ClaimName::Probability => "training risk, every run or high probability",
         ClaimName::Expectation => "training risk, mean over batches and noise",
         ClaimName::Population => "population risk, mean over samples",
-    }
-}
-
-const fn response(claim: ClaimName) -> Response {
-    match claim {
-        ClaimName::Population => Response::PopulationRisk,
-        _ => Response::AveragedRisk,
     }
 }
 
@@ -117,7 +111,7 @@ impl Plotted {
                 run.certificates.iter().find(|one| one.claim == claim).and_then(|one| one.upper)
             };
             let bounds: Vec<f64> = runs.iter().filter_map(certified).collect();
-            let kind = response(claim);
+            let kind = claim.response();
             let value = |run: &&Record| run.outcome.as_ref()?.value(kind);
             let values: Vec<f64> = runs.iter().filter_map(value).collect();
             let route = judgement.route.as_deref().unwrap_or("none");
@@ -205,11 +199,9 @@ impl Plot for Plotted {
         let vacuous = "log 2, the loss of the zero predictor: a bound above it says nothing";
         legend::line(canvas, (left, baseline), Mark::Line(VACUOUS_LOOK), vacuous)?;
         if self.missing > 0 {
-            use crate::canvas::Type;
-            use crate::style::size;
             let style = Type::new(size::NOTE, INK);
             let text = format!("{} without a certificate: {}", self.missing, self.reason);
-            let text = crate::text::shortened(&text, style, frame::SIDES.1 - left)?;
+            let text = shortened(&text, style, frame::SIDES.1 - left)?;
             canvas.text(&text, (left, baseline + LINE), style)?;
         }
         Ok(())

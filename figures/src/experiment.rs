@@ -59,8 +59,8 @@ pub(crate) fn title(spec: &Spec) -> String {
 }
 
 /// Writes the figures of a finished experiment into an existing directory and returns their paths:
-/// `<name>.svg`, `.png` and `.csv` with its slopes or else its accuracy against ε, and with its training
-/// curves if it recorded any (`<name>-curves` where both are drawn).
+/// `<name>.svg`, `.png` and `.csv` with its slopes, or else certified beside measured risk, or else its accuracy
+/// against ε, and with its training curves if it recorded any (`<name>-curves` where both are drawn).
 ///
 /// `provenance` (version, command line) is recorded in each file, with the command that ran the
 /// experiment.

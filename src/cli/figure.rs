@@ -15,7 +15,7 @@ use crate::output::{Cell, Records, provenance, write_records};
 #[command(after_help = "\
 Each figure is written as SVG and PNG, with its data as CSV. The figure of an experiment inside the
 program runs it first, without keeping its runs; --from draws what `dpbounds experiment run` wrote:
-slopes, accuracy against epsilon, or training curves.
+slopes, certified beside measured risk, accuracy against epsilon, or training curves.
 
 Examples:
   dpbounds figure list

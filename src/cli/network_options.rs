@@ -1,7 +1,6 @@
 //! The options that every question about a network on data shares.
 
 use clap::{Args, ValueEnum};
-use dpbounds_bounds::BoundError;
 use dpbounds_bounds::kan::certificates::bytes_needed;
 use dpbounds_bounds::kan::{
     Activation, Initialisation, InputDomain, Knots, Network, Sample, SplineBasis, initialise,
@@ -77,14 +76,14 @@ impl NetworkOptions {
     /// The data, and the records with equal ones merged.
     pub fn data(&self) -> Result<(Dataset, Sample), Failure> {
         let data = prepare(&self.request())?;
-        let sample = sample(&data)?;
+        let sample = data.sample()?;
         Ok((data, sample))
     }
 
     /// Every record that can occur, if the distribution of the data is known and has finitely many.
     pub fn support(&self) -> Result<Option<Sample>, Failure> {
         let support = support(&self.request())?;
-        Ok(support.as_ref().map(sample).transpose()?)
+        Ok(support.as_ref().map(Dataset::sample).transpose()?)
     }
 
     /// The axes of the network.
@@ -153,15 +152,4 @@ pub fn domain(data: &Dataset) -> InputDomain {
         Domain::Cube => InputDomain::Cube,
         Domain::Ball => InputDomain::Ball,
     }
-}
-
-fn sample(data: &Dataset) -> Result<Sample, BoundError> {
-    let (features, labels) = (data.features.clone(), data.labels.clone());
-    let sample = match &data.multiplicities {
-        Some(counts) => {
-            Sample::with_multiplicities(data.dimension, features, labels, counts.clone())
-        }
-        None => Sample::new(data.dimension, features, labels),
-    };
-    Ok(sample?.merged())
 }

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use dpbounds_bounds::BoundError;
+use dpbounds_bounds::kan::Sample;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -86,6 +88,24 @@ impl Dataset {
             Some(counts) => counts.iter().map(|&count| count as f64 / n).collect(),
             None => vec![1.0 / n; self.rows()],
         }
+    }
+
+    /// The sample as the theory sees it: equal records merged and counted.
+    ///
+    /// # Errors
+    /// [`BoundError`] as for [`Sample::with_multiplicities`]; none for what [`Dataset::check`] accepts.
+    ///
+    /// # Examples
+    /// ```
+    /// use dpbounds_experiments::data::{Request, prepare};
+    /// let sample = prepare(&Request::new("atoms:A4,n=1e6"))?.sample()?;
+    /// assert_eq!(sample.len(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sample(&self) -> std::result::Result<Sample, BoundError> {
+        let counts = self.multiplicities.clone().unwrap_or_else(|| vec![1; self.rows()]);
+        let (features, labels) = (self.features.clone(), self.labels.clone());
+        Ok(Sample::with_multiplicities(self.dimension, features, labels, counts)?.merged())
     }
 
     /// Records with label −1 and with label +1.

@@ -20,6 +20,7 @@ pub use classes::Classes;
 pub use csv::Header;
 pub use dataset::{Dataset, Domain, MOST_COLUMNS, sha256};
 pub use error::{ClassProblem, DataError, FileProblem, Place, Result, RowProblem, ValueProblem};
+pub(crate) use prepare::is_synthetic;
 pub use prepare::{Request, prepare, support};
 pub use registry::{Availability, Entry, entries};
 pub use scale::Scale;

@@ -122,27 +122,30 @@ pub fn prepare(request: &Request) -> Result<Dataset> {
 /// # Ok::<(), dpbounds_experiments::data::DataError>(())
 /// ```
 pub fn support(request: &Request) -> Result<Option<Dataset>> {
+    if is_synthetic(request) { family(request)?.support() } else { Ok(None) }
+}
+
+/// The file of the atoms of a family, and the parameters behind it.
+fn atoms_file(request: &Request) -> Option<(&str, &str)> {
+    let rest = request.name.strip_prefix("atoms:")?;
+    let (file, parameters) = rest.split_once(',').unwrap_or((rest, ""));
+    (!file.contains('=') && Path::new(file).exists()).then_some((file, parameters))
+}
+
+/// Whether the data are a family's, drawn at random.
+pub(crate) fn is_synthetic(request: &Request) -> bool {
     let name = request.name.split(':').next().unwrap_or_default();
-    match registry::find(name) {
-        Some(entry) if entry.is_synthetic() => family(request)?.support(),
-        _ => Ok(None),
-    }
+    registry::find(name).is_some_and(Entry::is_synthetic)
 }
 
 /// The family, with its atoms read from a file if there is one.
 fn family(request: &Request) -> Result<Synthetic> {
-    let atoms =
-        request.name.strip_prefix("atoms:").map(|rest| rest.split_once(',').unwrap_or((rest, "")));
-    match atoms {
-        Some((file, parameters)) if !file.contains('=') && Path::new(file).exists() => {
-            let of_file = Request { name: file.to_owned(), held_out: false, ..request.clone() };
-            Synthetic::with_atoms(Atoms::of(&from_path(&of_file)?), parameters)
-        }
-        _ => {
-            request.refuse("synthetic data", false, false, false)?;
-            request.name.parse()
-        }
-    }
+    let Some((file, parameters)) = atoms_file(request) else {
+        request.refuse("synthetic data", false, false, false)?;
+        return request.name.parse();
+    };
+    let of_file = Request { name: file.to_owned(), held_out: false, ..request.clone() };
+    Synthetic::with_atoms(Atoms::of(&from_path(&of_file)?), parameters)
 }
 
 fn synthetic(request: &Request) -> Result<Dataset> {

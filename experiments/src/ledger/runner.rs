@@ -4,8 +4,6 @@
 //! counts for the same claim, level and version only. A claim that was not run is tried again.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::claim::{Check, Claim, Level, Verdict, Work};
+use crate::lines::{LinesFile, OpenError};
 
 /// Name of the file of finished claims.
 pub const RECORDS: &str = "ledger.jsonl";
@@ -137,9 +136,10 @@ pub fn verify(
     let mut known = HashMap::new();
     let mut records = None;
     if let Some(directory) = &options.directory {
-        let (file, found) = open(directory, options)?;
+        let path = directory.join(RECORDS);
+        let (file, found) = open(directory, &path, options)?;
         known = found;
-        records = Some(Mutex::new(file));
+        records = Some((path, Mutex::new(file)));
     }
     known.retain(|_, entry: &mut Entry| entry.verdict != Verdict::NotRun);
     let wanted: Vec<&Claim> =
@@ -149,9 +149,11 @@ pub fn verify(
     progress(total - wanted.len(), total, "");
     let one = |claim: &&Claim| -> Result<Entry> {
         let entry = examine(claim, options.level);
-        if let Some(records) = &records {
-            let mut records = records.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            records.append(&entry)?;
+        if let Some((path, file)) = &records {
+            let fault = |source| file_error("write", path, source);
+            let line = serde_json::to_string(&entry).map_err(|error| fault(error.into()))? + "\n";
+            let mut file = file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            file.append(&line).map_err(fault)?;
         }
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, total, claim.id);
         Ok(entry)
@@ -213,45 +215,23 @@ pub(super) fn examine(claim: &Claim, level: Level) -> Entry {
     entry
 }
 
-/// Complete lines.
-struct Records {
-    file: File,
-    path: PathBuf,
-    length: u64,
-}
-
-impl Records {
-    /// Takes back what was written of a line that does not fit.
-    fn append(&mut self, entry: &Entry) -> Result<()> {
-        let fault = |source| file_error("write", &self.path, source);
-        let line = serde_json::to_string(entry).map_err(|error| fault(error.into()))? + "\n";
-        if let Err(error) = self.file.write_all(line.as_bytes()) {
-            let _ = self.file.set_len(self.length); // if not, the next start cuts it off
-            return Err(fault(error));
-        }
-        self.length += line.len() as u64;
-        Ok(())
-    }
-}
-
-/// The file of records, locked and without a torn last line, and its entries.
-fn open(directory: &Path, options: &LedgerOptions) -> Result<(Records, HashMap<String, Entry>)> {
-    let path = directory.join(RECORDS);
+/// The file of records, and its entries.
+fn open(
+    directory: &Path,
+    path: &Path,
+    options: &LedgerOptions,
+) -> Result<(LinesFile, HashMap<String, Entry>)> {
     std::fs::create_dir_all(directory).map_err(|source| file_error("write", directory, source))?;
     if !options.resume && path.exists() {
         return Err(LedgerError::Occupied { file: path.display().to_string() });
     }
-    let fault = |source| file_error("write", &path, source);
-    let file =
-        OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(fault)?;
-    if matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)) {
-        return Err(LedgerError::Busy { directory: directory.display().to_string() });
-    }
-    let bytes = std::fs::read(&path).map_err(|source| file_error("read", &path, source))?;
-    let length = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
-    file.set_len(length as u64).map_err(fault)?;
+    let (file, bytes) = LinesFile::open(path).map_err(|error| match error {
+        OpenError::Busy => LedgerError::Busy { directory: directory.display().to_string() },
+        OpenError::Read(source) => file_error("read", path, source),
+        OpenError::Write(source) => file_error("write", path, source),
+    })?;
     let mut known = HashMap::new();
-    for (index, line) in bytes[..length].split_inclusive(|byte| *byte == b'\n').enumerate() {
+    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let entry: Entry = serde_json::from_slice(line).map_err(|error| LedgerError::Damaged {
             file: path.display().to_string(),
             line: index + 1,
@@ -261,7 +241,7 @@ fn open(directory: &Path, options: &LedgerOptions) -> Result<(Records, HashMap<S
             known.insert(entry.id.clone(), entry);
         }
     }
-    Ok((Records { file, path, length: length as u64 }, known))
+    Ok((file, known))
 }
 
 fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> LedgerError {

@@ -1,16 +1,16 @@
 //! The certificate of a run, computed before its first step.
 
 use dpbounds_bounds::kan::certificates::{
-    Certificate, Claim, Clipping, Failures, Ingredients, Noise, Privacy, Projection, Question,
-    Remedy, Route, Schedule, certify,
+    Certificate, Claim, Clipping, Failures, Ingredients, Noise, Outlook, Privacy, Projection,
+    Question, Route, Schedule, certify,
 };
 use dpbounds_bounds::kan::{InputDomain, Linearisation, RealisedConstants};
 use dpbounds_bounds::{Bound, BoundError};
 use serde::{Deserialize, Serialize};
 
 use super::grid::{Plan, Point};
-use super::material::{Data, theoretical};
-use crate::data::Domain;
+use super::material::Data;
+use crate::data::{Dataset, Domain};
 use crate::train::{Sampler, Settings};
 
 /// The table `[certificate]`: every run is certified before it is trained. Step size, steps, batches, noise, clipping norm
@@ -156,9 +156,9 @@ fn certificates(
 ) -> Result<Vec<Certified>, BoundError> {
     let (network, weights) = point.network(data.sample.dimension, offset)?;
     let realised = RealisedConstants::of(&network, wanted.pieces)?;
-    let sample = theoretical(&data.sample)?;
+    let sample = data.sample.sample()?;
     let seen = Linearisation::at(&network, &weights, &sample)?;
-    let support = data.support().map(theoretical).transpose()?;
+    let support = data.support().map(Dataset::sample).transpose()?;
     let known = support
         .as_ref()
         .map(|support| Linearisation::at(&network, &weights, support))
@@ -229,10 +229,6 @@ impl Certified {
             found.optimisation.failure + if transferred { found.failures.transfer } else { 0.0 };
         let Bound { value, upper, terms, reason, .. } = found.bound;
         let largest = terms.iter().max_by(|one, other| one.value.total_cmp(&other.value));
-        let width = |remedy: &Remedy| match remedy {
-            Remedy::Width { width, value } if *value < std::f64::consts::LN_2 => Some(*width),
-            _ => None,
-        };
         Self {
             claim,
             route: Some(found.route.name().to_owned()),
@@ -241,7 +237,7 @@ impl Certified {
             failure: (claim == ClaimName::Probability).then_some(failure),
             largest_term: largest.map(|term| term.name.to_string()),
             reason: reason.map(|text| text.to_string()),
-            width_needed: found.outlook.iter().flat_map(|all| &all.remedies).find_map(width),
+            width_needed: found.outlook.as_ref().and_then(Outlook::useful_width),
             not_private: match found.privacy {
                 Privacy::Void(text) => Some(text.to_string()),
                 _ => None,

@@ -12,7 +12,7 @@ use super::certificate::Certified;
 use super::error::{Result, RunError};
 use super::material::Data;
 use super::spec::{Axis, Model, Privacy, Spec};
-use crate::data::{Request, entries, sha256};
+use crate::data::{Request, is_synthetic, sha256};
 use crate::train::Settings;
 
 /// An experiment that is ready to run.
@@ -62,7 +62,7 @@ impl Plan {
                 let data = Arc::new(Data::new(file, &wanted, &spec)?);
                 if !is_synthetic(&request) {
                     // Files may change between two runs of the same experiment.
-                    checksums.push_str(&data.checksum());
+                    checksums.push_str(&data.sample.checksum());
                 }
                 shared.push((wanted, Arc::clone(&data)));
                 data
@@ -257,11 +257,6 @@ fn at(file: &str, spec: &Spec, values: &BTreeMap<Axis, f64>) -> Result<(Request,
         });
     }
     Ok((request, model, settings))
-}
-
-pub(super) fn is_synthetic(request: &Request) -> bool {
-    let family = request.name.split(':').next().unwrap_or_default();
-    entries().iter().any(|entry| entry.is_synthetic() && entry.name == family)
 }
 
 /// `family:a=1,b=2` with one parameter replaced or added.

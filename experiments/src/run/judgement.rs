@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dpbounds_bounds::special::Binomial;
 use serde::Serialize;
 
 use super::certificate::{Certified, ClaimName};
@@ -73,7 +74,8 @@ const QUANTILE: f64 = 3.090_232_306_167_813;
 
 impl ClaimName {
     /// What is measured for it.
-    fn response(self) -> Response {
+    #[must_use]
+    pub fn response(self) -> Response {
         match self {
             Self::Probability | Self::Expectation => Response::AveragedRisk,
             Self::Population => Response::PopulationRisk,
@@ -198,15 +200,9 @@ fn binomial_tail(runs: usize, least: usize, p: f64) -> f64 {
     if p >= 1.0 {
         return 1.0;
     }
-    let mut mass = (runs as f64 * (-p).ln_1p()).exp();
-    let (mut tail, odds) = (0.0, p / (1.0 - p));
-    for k in 0..=runs {
-        if k >= least {
-            tail += mass;
-        }
-        mass *= odds * (runs - k) as f64 / (k + 1) as f64;
-    }
-    tail.min(1.0)
+    let law = Binomial::new(runs as f64, p);
+    let masses = (least..=runs).map(|count| law.log_mass(count as f64).exp());
+    masses.sum::<f64>().min(1.0)
 }
 
 #[cfg(test)]

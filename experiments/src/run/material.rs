@@ -1,14 +1,9 @@
 //! What one run trains and is judged on.
 
-use std::borrow::Cow;
-
-use dpbounds_bounds::BoundError;
-use dpbounds_bounds::kan::Sample;
-
 use super::error::{Result, RunError};
-use super::grid::{is_synthetic, with_parameter};
+use super::grid::with_parameter;
 use super::spec::Spec;
-use crate::data::{DataError, Dataset, Request, prepare, sha256, support};
+use crate::data::{DataError, Dataset, Request, is_synthetic, prepare, support};
 use crate::train::Sampler;
 
 /// Most numbers n d of a training sample whose atoms are written out as records.
@@ -86,24 +81,6 @@ impl Data {
     pub(super) fn support(&self) -> Option<&Dataset> {
         self.population.as_ref().filter(|set| set.multiplicities.is_some())
     }
-
-    pub(super) fn checksum(&self) -> String {
-        let (features, labels) = self.examples();
-        let bytes: Vec<u8> =
-            features.iter().chain(labels).flat_map(|value| value.to_le_bytes()).collect();
-        sha256(&bytes)
-    }
-}
-
-/// The sample as the theory sees it, equal records merged.
-pub(super) fn theoretical(set: &Dataset) -> std::result::Result<Sample, BoundError> {
-    let counts = match &set.multiplicities {
-        Some(counts) => Cow::Borrowed(counts),
-        None => Cow::Owned(vec![1; set.rows()]),
-    };
-    let (features, labels) = (set.features.clone(), set.labels.clone());
-    let sample = Sample::with_multiplicities(set.dimension, features, labels, counts.into_owned())?;
-    Ok(sample.merged())
 }
 
 fn written_out(file: &str, sample: &Dataset) -> Result<(Vec<f64>, Vec<f64>)> {

@@ -7,7 +7,7 @@ use super::curve::Curve;
 use super::error::{Result, RunError};
 use super::estimate::Estimator;
 use super::grid::{Plan, Point};
-use super::material::{Data, theoretical};
+use super::material::Data;
 use super::spec::{Dtype, Measure, Response};
 use crate::data::Dataset;
 use crate::kan::{Examples, Real};
@@ -188,7 +188,7 @@ fn typed<F: Real>(plan: &Plan, point: &Point, data: &Data, seed: u64) -> Trained
         outcome.noise_excess = Some(with - without);
     }
     if wanted.margin {
-        let sample = theoretical(&data.sample)?;
+        let sample = data.sample.sample()?;
         let linearisation = Linearisation::at(&network, &weights, &sample)?;
         outcome.ntk_margin = Some(ntk_margin(&linearisation, MarginOptions::default())?.lower);
     }
@@ -211,16 +211,13 @@ impl<F: Real> Judge<F> {
         })
     }
 
-    /// Risk and accuracy.
-    fn judge(&self, network: &Network, weights: &[f64], settings: Settings) -> Trained<(f64, f64)> {
-        // A trainer that makes no step only evaluates.
-        let batch = self.examples.len();
-        let idle = Settings { sampler: Sampler::Full, batch, steps: 1, kappa: 0.0, ..settings };
-        let margins = Trainer::new(network, weights, &self.examples, idle)?.margins();
+    /// Risk and accuracy at the present weights.
+    fn judge(&self, trainer: &mut Trainer<'_, F>) -> (f64, f64) {
+        let margins = trainer.margins_on(&self.examples);
         let pairs = || margins.iter().zip(&self.shares);
         let risk = pairs().map(|(margin, share)| share * logistic_loss(*margin)).sum();
         let accuracy = pairs().filter(|(margin, _)| **margin > 0.0).map(|(_, share)| share).sum();
-        Ok((risk, accuracy))
+        (risk, accuracy)
     }
 }
 
@@ -275,10 +272,10 @@ struct Run<'a, F> {
 
 impl<F: Real> Run<'_, F> {
     /// The exact empirical risk.
-    fn risk(&self, trainer: &mut Trainer<'_, F>, settings: Settings) -> Trained<f64> {
+    fn risk(&self, trainer: &mut Trainer<'_, F>) -> f64 {
         match self.brief {
-            Some(judge) => Ok(judge.judge(self.network, &trainer.weights(), settings)?.0),
-            None => Ok(trainer.risk()),
+            Some(judge) => judge.judge(trainer).0,
+            None => trainer.risk(),
         }
     }
 
@@ -304,20 +301,17 @@ impl<F: Real> Run<'_, F> {
         let mut curve = Curve::default();
         for t in 0..settings.steps {
             if Curve::is_due(measure.curve, t, settings.steps) {
-                let judge = |judge: &Judge<F>| {
-                    judge.judge(self.network, &trainer.weights(), settings).map(|judged| judged.0)
-                };
-                let beyond = population.map(judge).transpose()?;
-                curve.add(t, self.risk(&mut trainer, settings)?, beyond, distance);
+                let beyond = population.map(|judge| judge.judge(&mut trainer).0);
+                curve.add(t, self.risk(&mut trainer), beyond, distance);
             }
             let due = every > 0 && t % every == 0;
             if due && let Some(judge) = population.filter(|_| measure.population) {
-                population_risk.add(judge.judge(self.network, &trainer.weights(), settings)?.0);
+                population_risk.add(judge.judge(&mut trainer).0);
             }
             // The loss of a full batch, which the step computes, is the risk.
             let last = t + 1 == settings.steps;
             if due && (!full || last) {
-                risk.add(self.risk(&mut trainer, settings)?);
+                risk.add(self.risk(&mut trainer));
             }
             if let Some(estimator) = &mut estimator
                 && estimator.wants_anchor(t)
@@ -344,15 +338,13 @@ impl<F: Real> Run<'_, F> {
         for (index, margin) in margins.iter().enumerate() {
             right.add_weighted(f64::from(*margin > 0.0), self.records.weight(index));
         }
-        let final_risk = self.risk(&mut trainer, settings)?;
+        let final_risk = self.risk(&mut trainer);
         let averaged_risk = match (estimator, every) {
             (Some(estimator), _) => estimator.finish(final_risk),
             (None, 1) => AveragedRisk::Exact { value: risk.value() },
             (None, every) => AveragedRisk::Subsampled { value: risk.value(), every },
         };
-        let judged = population
-            .map(|judge| judge.judge(self.network, &trainer.weights(), settings))
-            .transpose()?;
+        let judged = population.map(|judge| judge.judge(&mut trainer));
         #[allow(clippy::cast_precision_loss)] // counts of records
         let batch = settings.batch as f64;
         let scale = settings.clip.unwrap_or(1.0) * settings.kappa / batch;

@@ -6,7 +6,7 @@
 //! experiment, the point and the seed only, so the files do not depend on threads or interruptions.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -21,6 +21,7 @@ use super::judgement::{Judgement, judge};
 use super::measure::measure;
 use super::record::{Header, Record, SCHEMA, key};
 use super::summary::summary_csv;
+use crate::lines::{LinesFile, OpenError};
 
 const HEADER: &str = "experiment.json";
 const PART: &str = "runs.part.jsonl";
@@ -81,29 +82,19 @@ pub fn run(
     std::fs::create_dir_all(directory).map_err(|source| write_error(directory, source))?;
     let header = claim(&header(plan, &options.command), options)?;
     let part = directory.join(PART);
-    let file = OpenOptions::new()
-        .create(true)
-        .read(true)
-        .append(true)
-        .open(&part)
-        .map_err(|source| write_error(&part, source))?;
-    if matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)) {
-        return Err(RunError::Busy { directory: directory.display().to_string() });
-    }
-    if !file.metadata().is_ok_and(|found| found.is_file()) {
-        let problem = std::io::Error::other("it is no ordinary file");
-        return Err(write_error(&part, problem));
-    }
+    let (file, _) = LinesFile::open(&part).map_err(|error| match error {
+        OpenError::Busy => RunError::Busy { directory: directory.display().to_string() },
+        OpenError::Read(source) => read_error(&part, source),
+        OpenError::Write(source) => write_error(&part, source),
+    })?;
     remove_leftovers(directory);
     let mut lines = finished(directory, &header)?;
-    let length = complete_length(&part)?;
-    file.set_len(length).map_err(|source| write_error(&part, source))?;
     let wanted: Vec<(usize, u64)> =
         places(plan).filter(|place| !lines.contains_key(place)).collect();
     let total = plan.runs();
     progress(lines.len(), total);
     let done = AtomicUsize::new(lines.len());
-    let output = Mutex::new(PartFile { file, length });
+    let output = Mutex::new(file);
     let one = |place: &(usize, u64)| -> Result<((usize, u64), (String, Record))> {
         let record = record(plan, &header, *place)?;
         let line = serde_json::to_string(&record)
@@ -112,7 +103,7 @@ pub fn run(
         output
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .append(line.as_bytes())
+            .append(&line)
             .map_err(|source| write_error(&part, source))?;
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
         Ok((*place, (line, record)))
@@ -179,28 +170,6 @@ fn places(plan: &Plan) -> impl Iterator<Item = (usize, u64)> {
         .flat_map(move |point| seeds.clone().into_iter().map(move |seed| (point, seed)))
 }
 
-/// Complete lines.
-struct PartFile {
-    file: File,
-    length: u64,
-}
-
-impl PartFile {
-    /// Takes back what was written of a line that does not fit.
-    fn append(&mut self, line: &[u8]) -> std::io::Result<()> {
-        match self.file.write_all(line) {
-            Ok(()) => {
-                self.length += line.len() as u64;
-                Ok(())
-            }
-            Err(error) => {
-                let _ = self.file.set_len(self.length); // if not, the next start cuts it off
-                Err(error)
-            }
-        }
-    }
-}
-
 fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
     let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
     builder.build().map_err(|error| RunError::Threads {
@@ -257,7 +226,7 @@ fn finished(directory: &Path, header: &Header) -> Result<Lines> {
         let text = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(source) => return Err(RunError::Read { file: path.display().to_string(), source }),
+            Err(source) => return Err(read_error(&path, source)),
         };
         for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
             // A line without an end was being written when the process was killed.
@@ -279,13 +248,6 @@ fn finished(directory: &Path, header: &Header) -> Result<Lines> {
         }
     }
     Ok(lines)
-}
-
-/// Length of the part of a file that ends in a line end.
-fn complete_length(path: &Path) -> Result<u64> {
-    let bytes = std::fs::read(path)
-        .map_err(|source| RunError::Read { file: path.display().to_string(), source })?;
-    Ok(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place as u64 + 1))
 }
 
 /// Sorts, fits and writes.
@@ -322,7 +284,7 @@ fn read_header(directory: &Path) -> Result<Option<Header>> {
             }
         },
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(RunError::Read { file, source }),
+        Err(source) => Err(read_error(&path, source)),
     }
 }
 
@@ -339,6 +301,10 @@ pub fn load(directory: &Path) -> Result<Finished> {
     let records: Vec<Record> =
         finished(directory, &header)?.into_values().map(|(_, record)| record).collect();
     Ok(Finished::new(header, records))
+}
+
+fn read_error(path: &Path, source: std::io::Error) -> RunError {
+    RunError::Read { file: path.display().to_string(), source }
 }
 
 fn write_error(path: &Path, source: std::io::Error) -> RunError {

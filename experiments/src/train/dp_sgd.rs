@@ -267,14 +267,19 @@ impl<'a, F: Real> Trainer<'a, F> {
     /// The margins `y f_W(x)` of all examples at the present weights.
     #[must_use]
     pub fn margins(&mut self) -> Vec<f64> {
+        self.margins_on(self.examples)
+    }
+
+    /// The margins of other examples with as many inputs.
+    pub(crate) fn margins_on(&mut self, examples: &Examples<F>) -> Vec<f64> {
         const AT_ONCE: usize = 512;
         self.has_batch_outputs = false;
         #[allow(clippy::cast_possible_truncation)] // records below 2^32
-        let all: Vec<u32> = (0..self.examples.len() as u32).collect();
+        let all: Vec<u32> = (0..examples.len() as u32).collect();
         let mut margins = Vec::with_capacity(all.len());
         for batch in all.chunks(AT_ONCE) {
-            let labels = &self.examples.labels()[batch[0] as usize..][..batch.len()];
-            let outputs = self.core.outputs(self.examples, batch, &self.weights);
+            let labels = &examples.labels()[batch[0] as usize..][..batch.len()];
+            let outputs = self.core.outputs(examples, batch, &self.weights);
             margins.extend(outputs.iter().zip(labels).map(|(f, y)| (*f * *y).to_f64()));
         }
         margins

@@ -1,5 +1,7 @@
 //! What would help where there is no certificate.
 
+use std::f64::consts::LN_2;
+
 use super::certify::{Claim, Noise, Route};
 use super::search::{Candidate, best, grid};
 use super::setting::Setting;
@@ -10,6 +12,17 @@ use crate::kan::RealisedConstants;
 pub struct Outlook {
     /// Changes that help.
     pub remedies: Vec<Remedy>,
+}
+
+impl Outlook {
+    /// About the width at which there would be a bound below log 2, where [`Remedy::Width`] names one: an estimate.
+    #[must_use]
+    pub fn useful_width(&self) -> Option<u64> {
+        self.remedies.iter().find_map(|remedy| match remedy {
+            Remedy::Width { width, value } if *value < LN_2 => Some(*width),
+            _ => None,
+        })
+    }
 }
 
 /// One change after which there is a value by the formulas, at or near the smallest of its kind.

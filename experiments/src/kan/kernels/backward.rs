@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::Order;
+use super::{Order, together};
 use crate::kan::Real;
 
 /// `scale·(now − lambda·before)` is subtracted from the weights.
@@ -40,13 +40,10 @@ impl<F: Real, const K1: usize> WithSimd for Backward<'_, F, K1> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
         let vectors = self.width / (size_of::<F::Vector<S>>() / size_of::<F>());
-        // As many sums as fit the registers.
-        if size_of::<F::Vector<S>>() >= 64 && K1 <= 5 && vectors.is_multiple_of(4) {
-            self.tiles::<S, 4>(simd, vectors)
-        } else if vectors.is_multiple_of(2) {
-            self.tiles::<S, 2>(simd, vectors)
-        } else {
-            self.tiles::<S, 1>(simd, vectors)
+        match together::<F::Vector<S>>(vectors, K1) {
+            4 => self.tiles::<S, 4>(simd, vectors),
+            2 => self.tiles::<S, 2>(simd, vectors),
+            _ => self.tiles::<S, 1>(simd, vectors),
         }
     }
 }

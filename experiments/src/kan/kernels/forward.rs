@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::Order;
+use super::{Order, together};
 use crate::kan::Real;
 
 /// Examples that go together, so that their pre-activations stay near.
@@ -35,13 +35,10 @@ impl<F: Real, const K1: usize> WithSimd for Forward<'_, F, K1> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let vectors = self.width / (size_of::<F::Vector<S>>() / size_of::<F>());
-        // As many weights as fit the registers.
-        if size_of::<F::Vector<S>>() >= 64 && K1 <= 5 && vectors.is_multiple_of(4) {
-            self.tiles::<S, 4>(simd, vectors);
-        } else if vectors.is_multiple_of(2) {
-            self.tiles::<S, 2>(simd, vectors);
-        } else {
-            self.tiles::<S, 1>(simd, vectors);
+        match together::<F::Vector<S>>(vectors, K1) {
+            4 => self.tiles::<S, 4>(simd, vectors),
+            2 => self.tiles::<S, 2>(simd, vectors),
+            _ => self.tiles::<S, 1>(simd, vectors),
         }
     }
 }

@@ -24,6 +24,18 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
 
+/// How many of a row's vectors go together, 4, 2 or 1, so that those of `functions` rows fit the registers.
+#[inline(always)]
+const fn together<V>(vectors: usize, functions: usize) -> usize {
+    if size_of::<V>() >= 64 && functions <= 5 && vectors.is_multiple_of(4) {
+        4
+    } else if vectors.is_multiple_of(2) {
+        2
+    } else {
+        1
+    }
+}
+
 /// `a·b + c`, by one instruction where there is one.
 #[inline(always)]
 pub(crate) fn fused<F: MulAdd>(a: F, b: F, c: F, fuse: bool) -> F {
