@@ -182,6 +182,25 @@ fn a_killed_process_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn a_changed_file_of_atoms_is_another_experiment() {
+    let folder = directory();
+    let atoms = folder.path().join("own.csv");
+    let write = |copies: u32| {
+        let text = format!("x,label,multiplicity\n-0.5,-1,2\n0.25,1,{copies}\n0.5,1,1\n");
+        std::fs::write(&atoms, text).unwrap();
+    };
+    write(1);
+    let text = TINY.replace("atoms:A4,n=16", &format!("atoms:{}", atoms.display()));
+    std::fs::write(folder.path().join("tiny.toml"), text).unwrap();
+    good(folder.path(), "a", &["--quick"]);
+    good(folder.path(), "a", &["--quick", "--resume"]);
+    write(3);
+    let (code, _, message) = run(folder.path(), "a", &["--quick", "--resume"]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains("another experiment"), "{message}");
+}
+
+#[test]
 fn results_are_never_mixed_or_overwritten() {
     let folder = tiny();
     good(folder.path(), "a", &["--quick"]);

@@ -138,6 +138,11 @@ pub(crate) fn is_synthetic(request: &Request) -> bool {
     registry::find(name).is_some_and(Entry::is_synthetic)
 }
 
+/// Whether the data depend on the request alone, whatever happens to files.
+pub(crate) fn is_drawn(request: &Request) -> bool {
+    is_synthetic(request) && atoms_file(request).is_none()
+}
+
 /// The family, with its atoms read from a file if there is one.
 fn family(request: &Request) -> Result<Synthetic> {
     let Some((file, parameters)) = atoms_file(request) else {

@@ -12,7 +12,7 @@ use super::certificate::Certified;
 use super::error::{Result, RunError};
 use super::material::Data;
 use super::spec::{Axis, Model, Privacy, Spec};
-use crate::data::{Request, is_synthetic, sha256};
+use crate::data::{Request, is_drawn, is_synthetic, sha256};
 use crate::train::Settings;
 
 /// An experiment that is ready to run.
@@ -60,7 +60,7 @@ impl Plan {
                 Arc::clone(data)
             } else {
                 let data = Arc::new(Data::new(file, &wanted, &spec)?);
-                if !is_synthetic(&request) {
+                if !is_drawn(&request) {
                     // Files may change between two runs of the same experiment.
                     checksums.push_str(&data.sample.checksum());
                 }
