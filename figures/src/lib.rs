@@ -9,7 +9,8 @@
 //! House style: `style` (colours, dashes), `font` (embedded typeface), `axes` (ticks, panels) and
 //! `legend`; `frame` places the panels. One figure a file: `max_information_noise`,
 //! `max_information_records`, `pac_bayes_table`, `kappa_lambda` and `lambda_gain`, which share `run`,
-//! `certificate_width` and `certificate_window`, which share `certificates`.
+//! `certificate_width` and `certificate_window`, which share `certificates`. `private_priors` draws finished PAC-Bayes
+//! certificates.
 //! Every experiment inside the program has a figure of its name, which `experiment` chooses: `slopes`,
 //! `certified`, `accuracy_epsilon` or `training_curves`, which share `words`.
 //! The drawings are generic over the backends of `plotters`.
@@ -32,6 +33,7 @@ mod legend;
 mod max_information_noise;
 mod max_information_records;
 mod pac_bayes_table;
+mod private_priors;
 mod render;
 mod run;
 mod slopes;
@@ -50,6 +52,7 @@ use dpbounds_experiments::run::{BuiltIn, built_ins};
 
 pub use error::FigureError;
 pub use experiment::write_experiment;
+pub use private_priors::write_certificates;
 use render::{About, Rendered, render};
 
 /// A figure that can be drawn.

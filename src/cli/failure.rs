@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dpbounds_bounds::BoundError;
+use dpbounds_experiments::certify::CertifyError;
 use dpbounds_experiments::data::DataError;
 use dpbounds_experiments::ledger::LedgerError;
 use dpbounds_experiments::run::RunError;
@@ -48,6 +49,9 @@ pub enum Failure {
     /// An experiment could not be read, started or finished.
     #[error(transparent)]
     Experiment(Box<RunError>),
+    /// There is no certificate.
+    #[error(transparent)]
+    Certify(Box<CertifyError>),
     /// The ledger could not run.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -71,6 +75,12 @@ impl From<RunError> for Failure {
     }
 }
 
+impl From<CertifyError> for Failure {
+    fn from(error: CertifyError) -> Self {
+        Self::Certify(Box::new(error))
+    }
+}
+
 impl Failure {
     /// The exit code of this failure.
     #[must_use]
@@ -84,6 +94,11 @@ impl Failure {
                     source: TrainError::Network(BoundError::Numerical { .. }),
                     ..
                 } => 3,
+                _ => 2,
+            },
+            Self::Certify(error) => match **error {
+                CertifyError::Bound(BoundError::Numerical { .. })
+                | CertifyError::Train(TrainError::Network(BoundError::Numerical { .. })) => 3,
                 _ => 2,
             },
             Self::Reported { code } => *code,

@@ -4,6 +4,8 @@ mod account;
 mod audit;
 mod bound;
 mod calibrate;
+mod certify;
+mod certify_options;
 mod completions;
 mod data;
 mod data_options;
@@ -70,6 +72,8 @@ enum Command {
     /// Run an experiment file: train over a grid and seeds, measured beside predicted slopes
     #[command(subcommand)]
     Experiment(experiment::ExperimentCommand),
+    /// Train with a private prior and certify the risk on the training set itself, by PAC-Bayes
+    Certify(certify::Certify),
     /// Answer JSON Lines queries from a file or standard input, or list the catalogue
     Eval(eval::Eval),
     /// Draw a figure, or list the figures
@@ -98,6 +102,7 @@ impl Cli {
             Command::Data(command) => command.run(),
             Command::Margin(command) => command.run(),
             Command::Experiment(command) => command.run(),
+            Command::Certify(command) => command.run(),
             Command::Eval(command) => command.run(),
             Command::Figure(command) => command.run(),
             Command::Reproduce(command) => command.run(),

@@ -10,4 +10,5 @@ mod step;
 pub(crate) use aligned::Aligned;
 pub use examples::Examples;
 pub use real::Real;
-pub(crate) use step::{Core, Layout, StepInput};
+pub(crate) use real::Vectors;
+pub(crate) use step::{Core, Disturbance, Layout, StepInput};

@@ -80,6 +80,16 @@ pub struct StepInput<'a, F> {
     pub(crate) start: &'a [F],
 }
 
+/// How pre-activations are moved at random.
+#[derive(Debug, Clone)]
+pub struct Disturbance<F> {
+    /// Standard deviation of a weight.
+    pub(crate) spread: F,
+    pub(crate) key: [u32; 8],
+    /// One stream a draw.
+    pub(crate) streams: std::ops::Range<u64>,
+}
+
 /// What one step reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StepOutput {
@@ -96,6 +106,29 @@ pub trait Core<F: Real>: Send {
     fn step(&mut self, input: StepInput<'_, F>, weights: &mut [F]) -> StepOutput;
     /// The outputs of the last batch.
     fn last_outputs(&self) -> &[F];
+    /// The outputs of a batch after every pre-activation `<w_j, h(x)>` was moved by an independent normal number of
+    /// standard deviation `spread·‖h(x)‖`, `draws.len()` times with a stream of `key` each: these are outputs of
+    /// the network with independent weights of that spread. The slopes that [`Self::pull`] needs are the last ones.
+    fn disturbed(
+        &mut self,
+        examples: &Examples<F>,
+        batch: &[u32],
+        weights: &[F],
+        disturbance: Disturbance<F>,
+        see: &mut dyn FnMut(&[F]),
+    );
+    /// `Σ_j α_j²` and `‖h(x)‖²` for the examples of the last pass: their product over `md` is the squared norm of
+    /// the gradient of the output.
+    fn gradient_squares(&self) -> (&[F], &[F]);
+    /// `target −= Σ_e factors_e·h(x_e) ⊗ α_e` for the batch of the last pass, whose slopes are used up.
+    fn pull(
+        &mut self,
+        examples: &Examples<F>,
+        batch: &[u32],
+        factors: &[F],
+        weights: &[F],
+        target: &mut [F],
+    );
     /// Standard normal numbers from a keystream.
     fn normals(&self, keystream: Keystream, out: &mut [F]);
     /// `W = start + (W − start)·factor`.
@@ -130,6 +163,8 @@ struct Engine<F, const K1: usize> {
     labels: Vec<F>,
     factors: Vec<F>,
     cursors: Vec<u32>,
+    normals: Aligned<F>,
+    undisturbed: Aligned<F>,
     batch: usize,
 }
 
@@ -149,6 +184,8 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
             labels: Vec::new(),
             factors: Vec::new(),
             cursors: vec![0; layout.spans * layout.inputs.min(ALL)],
+            normals: Aligned::zeros(0),
+            undisturbed: Aligned::zeros(0),
             batch: 0,
         }
     }
@@ -170,6 +207,11 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
     }
 
     fn forward(&mut self, examples: &Examples<F>, batch: &[u32], weights: &[F]) {
+        self.first_layer(examples, batch, weights);
+        self.second_layer();
+    }
+
+    fn first_layer(&mut self, examples: &Examples<F>, batch: &[u32], weights: &[F]) {
         self.resize(batch.len());
         let layout = self.layout;
         for (first, inputs) in self.blocks() {
@@ -189,6 +231,9 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
                 cursors: &mut self.cursors,
             });
         }
+    }
+
+    fn second_layer(&mut self) {
         self.activate();
         let number = F::from_f64;
         let slope = match self.activation {
@@ -197,8 +242,8 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
         };
         self.arch.dispatch(Unit::<F, K1> {
             table: &self.table,
-            spans: layout.spans,
-            width: layout.width,
+            spans: self.layout.spans,
+            width: self.layout.width,
             slope,
             values: &mut self.units,
             outputs: &mut self.outputs,
@@ -206,7 +251,7 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
             lanes: &mut self.lanes,
         });
         #[allow(clippy::cast_precision_loss)]
-        let scale = F::from_f64(1.0 / (layout.units as f64).sqrt());
+        let scale = F::from_f64(1.0 / (self.layout.units as f64).sqrt());
         for output in &mut self.outputs {
             *output = *output * scale;
         }
@@ -227,6 +272,34 @@ impl<F: Real, const K1: usize> Engine<F, K1> {
                 }
             }
         }
+    }
+
+    /// `W −= step size·Σ_e h(x_e) ⊗ (row e of the units) + noise`; returns `‖W − start‖²`.
+    fn backward(&mut self, input: &StepInput<'_, F>, weights: &mut [F]) -> f64 {
+        let layout = self.layout;
+        let mut distance_squared = 0.0;
+        for (first, inputs) in self.blocks() {
+            if inputs < layout.inputs {
+                let block = (first, inputs);
+                self.features.load(self.arch, input.examples, input.batch, block, true);
+            }
+            distance_squared += self.arch.dispatch(Backward::<F, K1> {
+                weights: &mut *weights,
+                start: input.start,
+                noise: input.noise,
+                width: layout.width,
+                size: layout.size,
+                first,
+                inputs,
+                examples: self.batch,
+                stride: self.features.stride,
+                order: self.features.order(),
+                values: &self.features.values,
+                g: &self.units,
+                step: input.step_size,
+            });
+        }
+        distance_squared
     }
 
     /// The factors of the slopes in the mean of clipped gradients; returns how many were clipped.
@@ -264,31 +337,65 @@ impl<F: Real, const K1: usize> Core<F> for Engine<F, K1> {
     fn step(&mut self, input: StepInput<'_, F>, weights: &mut [F]) -> StepOutput {
         self.forward(input.examples, input.batch, weights);
         let clipped = self.clip(&input);
-        let layout = self.layout;
-        kernels::scale_rows(self.arch, &mut self.units, layout.width, &self.factors);
-        let mut distance_squared = 0.0;
-        for (first, inputs) in self.blocks() {
-            if inputs < layout.inputs {
-                let block = (first, inputs);
-                self.features.load(self.arch, input.examples, input.batch, block, true);
-            }
-            distance_squared += self.arch.dispatch(Backward::<F, K1> {
-                weights: &mut *weights,
-                start: input.start,
-                noise: input.noise,
-                width: layout.width,
-                size: layout.size,
-                first,
-                inputs,
-                examples: self.batch,
-                stride: self.features.stride,
-                order: self.features.order(),
-                values: &self.features.values,
-                g: &self.units,
-                step: input.step_size,
-            });
+        kernels::scale_rows(self.arch, &mut self.units, self.layout.width, &self.factors);
+        StepOutput { clipped, distance_squared: self.backward(&input, weights) }
+    }
+
+    fn disturbed(
+        &mut self,
+        examples: &Examples<F>,
+        batch: &[u32],
+        weights: &[F],
+        disturbance: Disturbance<F>,
+        see: &mut dyn FnMut(&[F]),
+    ) {
+        self.first_layer(examples, batch, weights);
+        let Disturbance { spread, key, streams } = disturbance;
+        let scales = self.features.squares.iter().take(self.batch);
+        self.factors.clear();
+        self.factors.extend(scales.map(|s| spread * F::from_f64(s.to_f64().sqrt())));
+        self.normals.resize(self.units.len());
+        let several = streams.end > streams.start + 1;
+        if several {
+            self.undisturbed.resize(self.units.len());
+            self.undisturbed.copy_from_slice(&self.units);
         }
-        StepOutput { clipped, distance_squared }
+        for stream in streams.clone() {
+            if stream > streams.start {
+                self.units.copy_from_slice(&self.undisturbed);
+            }
+            let out = &mut self.normals;
+            self.arch.dispatch(Normals { keystream: Keystream { key, stream }, out });
+            let width = self.layout.width;
+            kernels::add_scaled(self.arch, &mut self.units, width, &self.factors, &self.normals);
+            self.second_layer();
+            see(&self.outputs);
+        }
+    }
+
+    fn gradient_squares(&self) -> (&[F], &[F]) {
+        (&self.squares, &self.features.squares[..self.batch])
+    }
+
+    fn pull(
+        &mut self,
+        examples: &Examples<F>,
+        batch: &[u32],
+        factors: &[F],
+        weights: &[F],
+        target: &mut [F],
+    ) {
+        kernels::scale_rows(self.arch, &mut self.units, self.layout.width, factors);
+        let step = StepInput {
+            examples,
+            batch,
+            divisor: 1.0,
+            clip: None,
+            step_size: F::from_f64(1.0),
+            noise: None,
+            start: weights,
+        };
+        self.backward(&step, target);
     }
 
     fn last_outputs(&self) -> &[F] {

@@ -6,8 +6,7 @@
 //! experiment, the point and the seed only, so the files do not depend on threads or interruptions.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,14 +21,13 @@ use super::measure::measure;
 use super::record::{Header, Record, SCHEMA, key};
 use super::summary::summary_csv;
 use crate::lines::{LinesFile, OpenError};
+use crate::whole;
 
 const HEADER: &str = "experiment.json";
 const PART: &str = "runs.part.jsonl";
 const RUNS: &str = "runs.jsonl";
 const SUMMARY: &str = "summary.csv";
 const SLOPES: &str = "slopes.json";
-/// Names of files that are being written.
-const UNFINISHED: (&str, &str) = (".dpbounds-", ".unfinished");
 
 /// Where and how an experiment runs.
 #[derive(Debug, Clone)]
@@ -87,7 +85,7 @@ pub fn run(
         OpenError::Read(source) => read_error(&part, source),
         OpenError::Write(source) => write_error(&part, source),
     })?;
-    remove_leftovers(directory);
+    whole::remove_leftovers(directory);
     let mut lines = finished(directory, &header)?;
     let wanted: Vec<(usize, u64)> =
         places(plan).filter(|place| !lines.contains_key(place)).collect();
@@ -317,34 +315,6 @@ fn pretty<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
         .map_err(|error| write_error(path, std::io::Error::other(error)))
 }
 
-/// Removes what a process that was killed had not finished to write. One that stays does no harm.
-fn remove_leftovers(directory: &Path) {
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let ours = name
-            .to_str()
-            .is_some_and(|name| name.starts_with(UNFINISHED.0) && name.ends_with(UNFINISHED.1));
-        if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// Writes a file that appears under its name only when complete.
 fn write_complete(path: &Path, text: &str) -> Result<()> {
-    let fault = |source| write_error(path, source);
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED.0).suffix(UNFINISHED.1);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666)); // reduced by the umask
-    }
-    let mut file = builder.tempfile_in(directory).map_err(fault)?;
-    file.write_all(text.as_bytes()).map_err(fault)?;
-    file.as_file().sync_all().map_err(fault)?;
-    let _: File = file.persist(path).map_err(|error| fault(error.error))?;
-    Ok(())
+    whole::write(path, text.as_bytes()).map_err(|source| write_error(path, source))
 }

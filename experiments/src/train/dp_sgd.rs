@@ -237,9 +237,7 @@ impl<'a, F: Real> Trainer<'a, F> {
     /// The processor and the instructions that are used, such as `x86_64-v3`.
     #[must_use]
     pub fn instruction_set(&self) -> String {
-        let name = format!("{:?}", self.arch).to_lowercase();
-        let end = name.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(name.len());
-        format!("{}-{}", std::env::consts::ARCH, &name[..end])
+        instruction_set(self.arch)
     }
 
     /// The updates made so far.
@@ -294,4 +292,11 @@ impl<'a, F: Real> Trainer<'a, F> {
         losses.enumerate().map(|(index, loss)| self.examples.weight(index) * loss).sum::<f64>()
             / count
     }
+}
+
+/// The processor and the instructions that are used, such as `x86_64-v3`.
+pub(crate) fn instruction_set(arch: Arch) -> String {
+    let name = format!("{:?}", arch).to_lowercase();
+    let end = name.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(name.len());
+    format!("{}-{}", std::env::consts::ARCH, &name[..end])
 }

@@ -95,6 +95,30 @@ pub(crate) fn scale_rows<F: Real>(arch: Arch, rows: &mut [F], width: usize, fact
     arch.dispatch(Op(rows, width, factors));
 }
 
+/// Row `r` plus `factors[r]` times row `r` of `other`, in place; rows of `width` numbers.
+pub(crate) fn add_scaled<F: Real>(
+    arch: Arch,
+    rows: &mut [F],
+    width: usize,
+    factors: &[F],
+    other: &[F],
+) {
+    struct Op<'a, F>(&'a mut [F], usize, &'a [F], &'a [F]);
+    impl<F: Real> WithSimd for Op<'_, F> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            let rows = self.0.chunks_exact_mut(self.1).zip(self.3.chunks_exact(self.1));
+            for ((row, other), factor) in rows.zip(self.2) {
+                for (value, other) in row.iter_mut().zip(other) {
+                    *value = *value + *factor * *other;
+                }
+            }
+        }
+    }
+    arch.dispatch(Op(rows, width, factors, other));
+}
+
 /// `w = start + (w − start)·factor`.
 pub(crate) fn shrink_towards<F: Real>(arch: Arch, weights: &mut [F], start: &[F], factor: F) {
     struct Op<'a, F>(&'a mut [F], &'a [F], F);

@@ -1,0 +1,148 @@
+//! A saved certificate, computed once more from its weights and its data.
+
+use std::path::Path;
+
+use super::document::Document;
+use super::error::{Result, out_of_range};
+use super::machine::Machine;
+use super::run::{divergence, gibbs_errors, network};
+use super::sample::Sample;
+use crate::kan::Aligned;
+
+/// One thing that a certificate says, and what was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// What is compared.
+    pub what: &'static str,
+    /// What the certificate says.
+    pub stated: String,
+    /// What was found.
+    pub found: String,
+    /// Whether they agree.
+    pub agrees: bool,
+}
+
+/// Errors counted on another processor may differ by this share of the draws: single precision rounds differently.
+const OTHER_PROCESSOR: f64 = 1e-4;
+/// Relative difference of the divergence, whose sum is rounded.
+const SUMMATION: f64 = 1e-6;
+
+/// Computes a saved certificate again: checksums of data and weights, the divergence, the errors, the max-information
+/// and the bounds. That the private prior was trained as the settings say cannot be seen from the weights.
+///
+/// # Errors
+/// [`super::CertifyError`] if a file cannot be read. What differs is a [`Finding`].
+pub fn check(path: &Path) -> Result<Vec<Finding>> {
+    let document = Document::read(path)?;
+    let (prior, posterior, checksum) = document.read_weights(path)?;
+    let sample = Sample::load(&document.source)?;
+    let mut findings = vec![
+        equal("data checksum", &document.sample.checksum, &sample.checksum),
+        equal("weights checksum", &document.weights.checksum, &checksum),
+    ];
+    let ingredients = &document.ingredients;
+    findings.extend(consistency(&document, sample.records()));
+    if findings.iter().any(|finding| !finding.agrees) {
+        // What follows would be about other data, other weights or other settings.
+        return Ok(findings);
+    }
+    document.settings.check(sample.records())?;
+    let (network, _) = network(&document.settings.model, sample.train.inputs(), document.seed)?;
+    let mut machine = Machine::new(&network, &sample.train)?;
+    if prior.len() != network.parameters() {
+        let allowed = format!("{} for the network of the certificate", network.parameters());
+        return Err(out_of_range("number of weights", prior.len(), allowed));
+    }
+    let layout = machine.layout();
+    let [prior, posterior]: [Aligned<f32>; 2] = [layout.import(&prior), layout.import(&posterior)];
+    let mut again = ingredients.clone();
+    again.kl = divergence(&posterior, &prior, document.spread);
+    again.model_errors = ingredients.model_errors.map(|_| machine.errors(&prior));
+    let (draws, seed) = (document.settings.draws, document.seed);
+    again.gibbs_errors = gibbs_errors(&mut machine, &posterior, document.spread, draws, seed);
+    let same_processor = machine.instruction_set() == document.instruction_set;
+    let allowed = |trials: u64| {
+        #[allow(clippy::cast_precision_loss)]
+        if same_processor { 0.0 } else { OTHER_PROCESSOR * trials as f64 }
+    };
+    let number = |what, stated: f64, found: f64, within: f64| Finding {
+        what,
+        stated: stated.to_string(),
+        found: found.to_string(),
+        agrees: (stated - found).abs() <= within,
+    };
+    #[allow(clippy::cast_precision_loss)]
+    let count = |what, stated: u64, found: u64, trials: u64| {
+        number(what, stated as f64, found as f64, allowed(trials))
+    };
+    let drift = SUMMATION * ingredients.kl;
+    findings.push(number("divergence [nats]", ingredients.kl, again.kl, drift));
+    if let (Some(stated), Some(found)) = (ingredients.model_errors, again.model_errors) {
+        findings.push(count("training errors of the private model", stated, found, again.records));
+    }
+    let (stated, found) = (ingredients.gibbs_errors, again.gibbs_errors);
+    findings.push(count("errors among the draws", stated, found, again.draws));
+    // The bounds as they follow from what the certificate says, which was compared above.
+    let (stated, found) = (&document.certified, ingredients.certify()?);
+    let pairs = [
+        ("max-information [nats]", stated.max_information, found.max_information),
+        ("B(h0)", stated.model_bound, found.model_bound),
+        ("B(rho)", Some(stated.posterior_bound), Some(found.posterior_bound)),
+        ("failure probability", Some(stated.failure_probability), Some(found.failure_probability)),
+    ];
+    for (what, stated, found) in pairs {
+        match (stated, found) {
+            (None, None) => {}
+            (Some(stated), Some(found)) => {
+                findings.push(number(what, stated, found, 1e-9 * found.abs()));
+            }
+            _ => findings.push(equal(what, &format!("{stated:?}"), &format!("{found:?}"))),
+        }
+    }
+    let rest = document.certified == found || findings.iter().any(|finding| !finding.agrees);
+    let stated = "as it follows from the ingredients".to_owned();
+    let found = if rest { stated.clone() } else { "other numbers".to_owned() };
+    findings.push(Finding { what: "the other numbers", stated, found, agrees: rest });
+    Ok(findings)
+}
+
+/// What the parts of a certificate say of each other.
+fn consistency(document: &Document, records: usize) -> Vec<Finding> {
+    let (settings, ingredients) = (&document.settings, &document.ingredients);
+    let draws = u64::from(settings.draws) * records as u64;
+    let is_one_of = settings.spreads.contains(&document.spread);
+    let chosen = document.chosen < settings.priors.len().max(1);
+    vec![
+        equal("records", &ingredients.records.to_string(), &records.to_string()),
+        equal("draws", &ingredients.draws.to_string(), &draws.to_string()),
+        equal("spreads", &ingredients.spreads.to_string(), &settings.spreads.len().to_string()),
+        Finding {
+            what: "settings of the private prior",
+            stated: format!("{} and number {}", ingredients.priors.len(), document.chosen),
+            found: format!("{}", settings.priors.len()),
+            agrees: ingredients.priors == settings.priors && chosen,
+        },
+        Finding {
+            what: "the spread",
+            stated: document.spread.to_string(),
+            found: format!("{:?}", settings.spreads),
+            agrees: is_one_of,
+        },
+        Finding {
+            what: "failure probabilities",
+            stated: format!("{:?}", ingredients.budget),
+            found: format!("{:?}", settings.budget),
+            agrees: ingredients.budget == settings.budget,
+        },
+        Finding {
+            what: "training errors",
+            stated: format!("{:?}", ingredients.model_errors),
+            found: if settings.priors.is_empty() { "none" } else { "a number" }.to_owned(),
+            agrees: ingredients.model_errors.is_some() != settings.priors.is_empty(),
+        },
+    ]
+}
+
+fn equal(what: &'static str, stated: &str, found: &str) -> Finding {
+    Finding { what, stated: stated.to_owned(), found: found.to_owned(), agrees: stated == found }
+}

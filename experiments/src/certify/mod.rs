@@ -1,0 +1,26 @@
+//! PAC-Bayes certificates of trained KANs whose prior was learned privately from the same data.
+
+mod budget;
+mod certificate;
+mod check;
+mod document;
+mod error;
+mod machine;
+mod posterior;
+mod private_prior;
+mod run;
+mod runner;
+mod sample;
+mod settings;
+
+pub use budget::Budget;
+pub use certificate::{Certified, Ingredients, max_information};
+pub use check::{Finding, check};
+pub use document::{Document, Facts, WeightsFile};
+pub use error::CertifyError;
+pub use posterior::PosteriorTraining;
+pub use private_prior::PrivatePrior;
+pub use run::{Run, Tested, run};
+pub use runner::{Options, RECORDS, Record, certify, load};
+pub use sample::{Sample, Source};
+pub use settings::{Method, Model, Settings, USUAL_MAX_INFORMATION};

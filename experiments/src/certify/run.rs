@@ -1,0 +1,230 @@
+//! One certificate: a prior, a posterior, and the ingredients of the bounds.
+
+use dpbounds_bounds::kan::{Activation, Initialisation, Knots, Network, SplineBasis, initialise};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+use super::certificate::{Certified, Ingredients, max_information};
+use super::error::{CertifyError, Result};
+use super::machine::{Machine, Spread, squared_distance};
+use super::posterior::{self, PosteriorTraining, Problem, Trained};
+use super::private_prior;
+use super::sample::Sample;
+use super::settings::{Model, Settings};
+use crate::kan::{Aligned, Examples};
+
+/// A finished certificate with its networks and what was measured beside it.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// What the bounds are computed from.
+    pub ingredients: Ingredients,
+    /// The bounds.
+    pub certified: Certified,
+    /// Number of the private model that was chosen, from 0.
+    pub chosen: usize,
+    /// The spread s that was chosen.
+    pub spread: f64,
+    /// Share of the gradients that were clipped while the chosen private model was learned.
+    pub clipped: f64,
+    /// Mean of the prior, row-major `m x dp`.
+    pub prior: Vec<f32>,
+    /// Mean of the posterior, row-major `m x dp`.
+    pub posterior: Vec<f32>,
+    /// What the test records say; no part of the certificate.
+    pub test: Tested,
+    /// Instructions of the processor that counted the errors.
+    pub instruction_set: String,
+}
+
+/// Errors on the test records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tested {
+    /// Of the private model.
+    pub model: Option<f64>,
+    /// Of the posterior.
+    pub posterior: Option<f64>,
+}
+
+/// Seeds of the draws are apart from those of the training.
+const DRAWS: u64 = 0x6472_6177_7300_0000;
+const TEST: u64 = 0x7465_7374_0000_0000;
+/// Updates of the trials that choose a spread.
+const TRIAL: u64 = 40;
+
+/// The network of a seed, and its initial weights.
+pub(super) fn network(model: &Model, inputs: usize, seed: u64) -> Result<(Network, Vec<f64>)> {
+    let basis = SplineBasis::new(model.degree, model.splines, Knots::Clamped)?;
+    Ok(initialise(basis, Activation::Tanh, inputs, model.width, Initialisation::Greville, seed)?)
+}
+
+/// Learns a prior, trains a posterior and certifies both on the sample. The test records are used for
+/// [`Run::test`] only.
+///
+/// # Errors
+/// [`CertifyError`] for settings that do not fit or a training that diverges.
+pub fn run(settings: &Settings, sample: &Sample, seed: u64) -> Result<Run> {
+    let records = sample.records();
+    settings.check(records)?;
+    let (network, start) = network(&settings.model, sample.train.inputs(), seed)?;
+    let mut machine = Machine::new(&network, &sample.train)?;
+    let start: Aligned<f32> = machine.layout().import(&start);
+    let learned = learn_all(&mut machine, sample, &start, settings, seed)?;
+    let kappa = match &settings.priors[..] {
+        [] => 0.0,
+        priors => max_information(priors, records as u64, settings.budget.max_information)?
+            .value
+            .unwrap_or(0.0),
+    };
+    let prior = &learned.weights;
+    let (spread, trained) = train_posterior(&mut machine, settings, prior, kappa, records, seed)?;
+    let ingredients = Ingredients {
+        records: records as u64,
+        priors: settings.priors.clone(),
+        spreads: settings.spreads.len() as u64,
+        kl: divergence(&trained.weights, prior, spread),
+        model_errors: learned.errors,
+        gibbs_errors: gibbs_errors(&mut machine, &trained.weights, spread, settings.draws, seed),
+        draws: u64::from(settings.draws) * records as u64,
+        budget: settings.budget,
+    };
+    let certified = ingredients.certify()?;
+    let test = match &sample.test {
+        Some(test) => {
+            let mut machine = Machine::new(&network, test)?;
+            measure(&mut machine, test, &learned, &trained.weights, spread, seed)
+        }
+        None => Tested::default(),
+    };
+    let layout = machine.layout();
+    #[allow(clippy::cast_possible_truncation)] // singles in the first place
+    let export = |weights: &Aligned<f32>| -> Vec<f32> {
+        layout.export::<f32>(weights).into_iter().map(|w| w as f32).collect()
+    };
+    Ok(Run {
+        ingredients,
+        certified,
+        chosen: learned.chosen,
+        spread,
+        clipped: learned.clipped,
+        prior: export(prior),
+        posterior: export(&trained.weights),
+        test,
+        instruction_set: machine.instruction_set(),
+    })
+}
+
+/// The private model that was chosen, or the initial weights.
+struct Prior {
+    weights: Aligned<f32>,
+    chosen: usize,
+    errors: Option<u64>,
+    clipped: f64,
+}
+
+/// All private models are released; the one with the fewest training errors is taken.
+fn learn_all(
+    machine: &mut Machine<'_>,
+    sample: &Sample,
+    start: &Aligned<f32>,
+    settings: &Settings,
+    seed: u64,
+) -> Result<Prior> {
+    let mut best: Option<Prior> = None;
+    for (chosen, prior) in settings.priors.iter().enumerate() {
+        let seed = candidate_seed(seed, chosen);
+        let learned = private_prior::learn(machine, &sample.train, start, prior, seed)?;
+        let errors = machine.errors(&learned.weights);
+        if best.as_ref().is_none_or(|best| Some(errors) < best.errors) {
+            let (weights, clipped) = (learned.weights, learned.clipped);
+            best = Some(Prior { weights, chosen, errors: Some(errors), clipped });
+        }
+    }
+    let initial =
+        || Prior { weights: private_prior::copy(start), chosen: 0, errors: None, clipped: 0.0 };
+    Ok(best.unwrap_or_else(initial))
+}
+
+/// Candidates have noise and batches of their own.
+fn candidate_seed(seed: u64, candidate: usize) -> u64 {
+    seed.wrapping_add((candidate as u64) << 40)
+}
+
+/// Chooses a spread by short trials, then trains the posterior with it.
+fn train_posterior(
+    machine: &mut Machine<'_>,
+    settings: &Settings,
+    prior: &Aligned<f32>,
+    kappa: f64,
+    records: usize,
+    seed: u64,
+) -> Result<(f64, Trained)> {
+    #[allow(clippy::cast_precision_loss)]
+    let n = records as f64;
+    #[allow(clippy::cast_precision_loss)]
+    let nats =
+        kappa + (settings.spreads.len() as f64).ln() + (n.sqrt() / settings.budget.posterior).ln();
+    let train = |machine: &mut Machine<'_>, deviation: f64, training: PosteriorTraining| {
+        let problem = Problem { prior, deviation, nats, records, settings: training, seed };
+        posterior::train(machine, &problem, prior)
+    };
+    let mut spread = settings.spreads[0];
+    if settings.spreads.len() > 1 {
+        let trial =
+            PosteriorTraining { steps: settings.posterior.steps.min(TRIAL), ..settings.posterior };
+        let mut least = f64::INFINITY;
+        for &candidate in &settings.spreads {
+            let trained = train(machine, candidate, trial);
+            let bound = posterior::bound(trained.smoothed_risk, (trained.kl + nats) / n);
+            if bound < least {
+                (least, spread) = (bound, candidate);
+            }
+        }
+    }
+    let trained = train(machine, spread, settings.posterior);
+    if trained.weights.iter().all(|w| w.is_finite()) && trained.kl.is_finite() {
+        return Ok((spread, trained));
+    }
+    Err(CertifyError::Diverged {
+        part: "the posterior",
+        seed,
+        remedy: "use a smaller --posterior-rate",
+    })
+}
+
+/// `‖W − W_0‖²/(2s²)`, raised by more than the error of the summation.
+pub(super) fn divergence(posterior: &Aligned<f32>, prior: &Aligned<f32>, spread: f64) -> f64 {
+    squared_distance(posterior, prior) / (2.0 * spread * spread) * (1.0 + 1e-9)
+}
+
+pub(super) fn gibbs_errors(
+    machine: &mut Machine<'_>,
+    posterior: &Aligned<f32>,
+    spread: f64,
+    draws: u32,
+    seed: u64,
+) -> u64 {
+    let key = ChaCha8Rng::seed_from_u64(seed ^ DRAWS).random();
+    machine.gibbs_errors(posterior, Spread { deviation: spread, key, stream: 0 }, draws)
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn measure(
+    machine: &mut Machine<'_>,
+    test: &Examples<f32>,
+    prior: &Prior,
+    posterior: &Aligned<f32>,
+    spread: f64,
+    seed: u64,
+) -> Tested {
+    const DRAWS_A_RECORD: u32 = 20;
+    let records = test.len() as f64;
+    let key = ChaCha8Rng::seed_from_u64(seed ^ TEST).random();
+    let at = Spread { deviation: spread, key, stream: 0 };
+    let wrong = machine.gibbs_errors(posterior, at, DRAWS_A_RECORD) as f64;
+    Tested {
+        model: prior.errors.map(|_| machine.errors(&prior.weights) as f64 / records),
+        posterior: Some(wrong / records / f64::from(DRAWS_A_RECORD)),
+    }
+}
