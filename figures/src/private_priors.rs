@@ -22,7 +22,7 @@ const SUMMARY: &str = "PAC-Bayes certificates on the training set: B(h0) of the 
 /// Height of a row, from the first row's top; left edge of the plot area.
 const STEP: f64 = 62.0;
 const TOP: f64 = 88.0;
-const LEFT: f64 = 190.0;
+const LEFT: f64 = 224.0;
 /// Distance of the lines of a row from its middle.
 const APART: f64 = 11.0;
 
