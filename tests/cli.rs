@@ -316,6 +316,22 @@ fn a_pipe_as_output_file_stays_a_pipe() {
 }
 
 #[test]
+fn a_renyi_curve_of_another_relation_is_refused() {
+    let curve = words("bound max-info renyi --n 1000 --alpha 32 --epsilon 0.01 --beta 0.025");
+    answer(&curve);
+    for relation in ["add-remove", "zero-out"] {
+        let output = dpbounds(&with(&curve, &["--relation", relation]));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("replace-one"), "{}", stderr(&output));
+    }
+    let run = words("bound max-info dp-sgd --n 1000 --sigma 9 --steps 3 --beta 0.025");
+    for wrong in ["", "--sampler full --sampling-rate 0.1", "--sampler fixed --batch 1001"] {
+        let output = dpbounds(&with(&run, &words(wrong)));
+        assert_eq!(output.status.code(), Some(2), "{wrong}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn pipes_see_no_colour() {
     assert!(!answer(&GAUSSIAN).contains('\u{1b}'));
 }
@@ -327,6 +343,7 @@ fn every_help_page_has_two_examples_that_run() {
         "bound max-info approx-dp",
         "bound max-info renyi",
         "bound max-info gaussian",
+        "bound max-info dp-sgd",
         "bound max-info streaming",
         "bound max-info correlated",
         "bound pac-bayes",

@@ -12,6 +12,7 @@ use crate::privacy::{
 use crate::warrant::{Bound, Check, Comparison, Quantity, Source};
 
 const DOCS: &str = "ours, docs/theory/accounting.md";
+const RENYI_DOCS: &str = "ours, docs/theory/renyi-replace-one.md";
 const MIRONOV: &str = "Mironov, Talwar and Zhang 2019";
 const WANG: &str = "Wang, Balle and Kasiviswanathan 2019";
 const PLD: Source = Source::new("ours", "privacy-loss distribution (docs/theory/accounting.md)");
@@ -114,6 +115,11 @@ fn curve(a: &Arguments<'_>, of: fn(f64, f64, f64) -> Result<f64>, source: Source
     Bound::upper_bound(RENYI, value, source)
 }
 
+fn replace_one(a: &Arguments<'_>, of: fn(f64, f64, f64) -> Result<f64>) -> Result<Bound> {
+    let value = of(a.number("sampling_rate")?, a.number("kappa")?, a.number("order")?)?;
+    Bound::upper_bound(RENYI, value, Source::new("ours", "integral of the replace-one profile"))
+}
+
 fn plan(a: &Arguments<'_>) -> Result<Plan> {
     Ok(Plan {
         n: a.count("n")?,
@@ -178,6 +184,7 @@ const POISSON_TARGET: &[Parameter] = &[SEARCHED_EPSILON, OPEN_DELTA, SAMPLING_RA
 const FIXED_RUN: &[Parameter] = &[N, KAN_BATCH, RUN_NOISE, RUN_STEPS, DELTA];
 const CURVE: &[Parameter] = &[SAMPLING_RATE, RUN_NOISE, RENYI_ORDER];
 const FIXED_CURVE: &[Parameter] = &[SAMPLING_RATE, RUN_NOISE, FIXED_SIZE_ORDER];
+const REPLACE_ONE_CURVE: &[Parameter] = &[SAMPLING_RATE, KAPPA, FIXED_SIZE_ORDER];
 const LAMBDA: Parameter = UNIT_CORRELATION.optional();
 const HOW: Parameter = METHOD.optional();
 const SPENT: &[Parameter] =
@@ -245,6 +252,30 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry("fixed_size_gaussian_rdp_thm27", "the same by central moments", FIXED_CURVE, WANG, |a| {
         curve(a, rdp::fixed_size_thm27, Source::new(WANG, "Theorem 27"))
     }),
+    entry(
+        "poisson_gaussian_rdp_replace_one",
+        "Renyi epsilon of one step with Poisson batches, replace-one",
+        REPLACE_ONE_CURVE,
+        RENYI_DOCS,
+        |a| replace_one(a, rdp::poisson_replace_one),
+    ),
+    entry(
+        "fixed_size_gaussian_rdp_replace_one",
+        "the same with fixed-size batches",
+        REPLACE_ONE_CURVE,
+        RENYI_DOCS,
+        |a| replace_one(a, rdp::fixed_size_replace_one),
+    ),
+    entry(
+        "full_batch_gaussian_rdp_replace_one",
+        "the same with all records",
+        &[KAPPA, RENYI_ORDER],
+        "Mironov 2017, Corollary 3",
+        |a| {
+            let value = rdp::full_batch_replace_one(a.number("kappa")?, a.number("order")?)?;
+            Bound::upper_bound(RENYI, value, Source::new("Mironov 2017", "Corollary 3"))
+        },
+    ),
     entry(
         "account_epsilon",
         "epsilon that a run spends at delta, as a bracket",

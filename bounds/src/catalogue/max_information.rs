@@ -6,13 +6,14 @@ use crate::domain;
 use crate::error::{BoundError, Result};
 use crate::max_information::renyi::{RenyiCurve, RenyiPoint};
 use crate::max_information::{
-    approximate_dp, correlated, gaussian, ours, pure_dp, renyi, streaming, toy,
+    approximate_dp, correlated, dp_sgd, gaussian, ours, pure_dp, renyi, streaming, toy,
 };
 use crate::special::{bounded_range_log_moment, randomized_response_log_moment};
 use crate::warrant::{Bound, Quantity, Source};
 
 const PAPER: &str = "arXiv 2605.26222";
 const DOCS: &str = "ours, docs/theory/max-information.md";
+const RENYI_DOCS: &str = "ours, docs/theory/renyi-replace-one.md";
 
 const PURE: &[Parameter] = &[N, EPSILON, BETA];
 const APPROXIMATE: &[Parameter] = &[N, EPSILON, DELTA, BETA];
@@ -242,6 +243,33 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry("max_info_streaming_eq12", "Theorem 4, eq. (12)", STREAMING, PAPER, |a| {
         of_steps(streaming::eq12, a)
     }),
+    entry(
+        "max_info_dp_sgd_poisson",
+        "DP-SGD on Poisson batches, best order of its replace-one Renyi curve",
+        &[N, SAMPLING_RATE, STEPS, SIGMA, BETA],
+        RENYI_DOCS,
+        |a| {
+            let (n, steps) = (a.count("n")?, a.count("steps")?);
+            dp_sgd::poisson(n, a.number("sampling_rate")?, a.number("sigma")?, steps, a.level()?)
+        },
+    ),
+    entry(
+        "max_info_dp_sgd_fixed_size",
+        "the same on batches of fixed size",
+        &[N, BATCH, STEPS, SIGMA, BETA],
+        RENYI_DOCS,
+        |a| {
+            let (n, batch, steps) = (a.count("n")?, a.count("batch")?, a.count("steps")?);
+            dp_sgd::fixed_size(n, batch, a.number("sigma")?, steps, a.level()?)
+        },
+    ),
+    entry(
+        "max_info_dp_sgd_full_batch",
+        "the same on the whole data set",
+        &[N, STEPS, SIGMA, BETA],
+        RENYI_DOCS,
+        |a| dp_sgd::full_batch(a.count("n")?, a.number("sigma")?, a.count("steps")?, a.level()?),
+    ),
     entry(
         "max_info_correlated",
         "best correlated-noise streaming bound",

@@ -8,6 +8,7 @@
 
 pub mod approximate_dp;
 pub mod correlated;
+pub mod dp_sgd;
 pub mod gaussian;
 mod level;
 pub mod pure_dp;

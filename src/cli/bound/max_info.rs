@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use dpbounds_bounds::max_information::{
-    FailureLevel, approximate_dp, correlated, gaussian, pure_dp, renyi, streaming,
+    FailureLevel, approximate_dp, correlated, dp_sgd, gaussian, pure_dp, renyi, streaming,
 };
+use dpbounds_bounds::privacy::Relation;
 use dpbounds_bounds::{Bound, BoundError};
 
 use super::super::grid::Grid;
@@ -56,6 +57,13 @@ pub enum MaxInfo {
                             dpbounds bound max-info gaussian --n 6e4 --sigma 1..1e3@13 --beta 0.025 --method eq7 --format csv"
     )]
     Gaussian(Gaussian),
+    /// DP-SGD that uses records many times, Theorem 2 over its replace-one Renyi curve
+    #[command(
+        after_help = "Examples:\n  dpbounds bound max-info dp-sgd --n 12000 --sampling-rate 0.1 --sigma 62 --steps 60 --beta 0.025\n  \
+                            dpbounds bound max-info dp-sgd --sampler fixed --n 1e4 --batch 500 --sigma 40 --steps 9 --beta 0.1\n  \
+                            dpbounds bound max-info dp-sgd --sampler full --n 12000 --sigma 620 --steps 60 --beta 0.025"
+    )]
+    DpSgd(DpSgd),
     /// Streaming DP-SGD with independent noise, Theorem 4
     #[command(
         after_help = "Examples:\n  dpbounds bound max-info streaming --batch 250 --steps 240 --sigma 10 --beta 0.025\n  \
@@ -77,6 +85,7 @@ impl MaxInfo {
             Self::ApproxDp(options) => options.run(),
             Self::Renyi(options) => options.run(),
             Self::Gaussian(options) => options.run(),
+            Self::DpSgd(options) => options.run(),
             Self::Streaming(options) => options.run(),
             Self::Correlated(options) => options.run(),
         }
@@ -199,6 +208,9 @@ pub struct Renyi {
     /// Replace-one Renyi divergence of that order, both directions, >= 0 [nats]
     #[arg(long, allow_hyphen_values = true, requires = "alpha")]
     epsilon: Option<Sweep>,
+    /// Neighbours of the given divergences; only replace-one gives a bound
+    #[arg(long, default_value = "replace-one")]
+    relation: Relation,
     /// CSV file of pairs alpha,epsilon of one mechanism; the best order is used
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["alpha", "epsilon", "method"])]
     curve: Option<PathBuf>,
@@ -213,6 +225,7 @@ pub struct Renyi {
 
 impl Renyi {
     fn run(self) -> Result<(), Failure> {
+        renyi::RenyiCurve::require_replace_one(self.relation)?;
         let grid = Grid::default()
             .counts("n", &self.n)
             .optional("alpha", self.alpha.as_ref())
@@ -271,6 +284,84 @@ impl Gaussian {
             match function {
                 Some(equation) => equation(gaussian::nu(n, sigma)?, p.level()?),
                 None => gaussian::best(n, sigma, p.level()?),
+            }
+        })?;
+        write_answers(&answers, &self.output)
+    }
+}
+
+/// How the records of a step are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Batches {
+    /// Every record joins each step independently with probability --sampling-rate
+    Poisson,
+    /// A uniform subset of --batch records, drawn anew in each step
+    Fixed,
+    /// All records in every step
+    Full,
+}
+
+/// Options of `dp-sgd`.
+#[derive(Debug, Args)]
+pub struct DpSgd {
+    /// How the records of a step are chosen
+    #[arg(long, value_enum, default_value = "poisson")]
+    sampler: Batches,
+    /// Number of records [count]
+    #[arg(long, allow_hyphen_values = true)]
+    n: Sweep,
+    /// Poisson rate, in [0, 1] [probability]
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        required_if_eq("sampler", "poisson"),
+        conflicts_with = "batch"
+    )]
+    sampling_rate: Option<Sweep>,
+    /// Records in a batch of fixed size [count]
+    #[arg(long, allow_hyphen_values = true, required_if_eq("sampler", "fixed"))]
+    batch: Option<Sweep>,
+    /// Noise on the SUM of clipped gradients over the clipping norm, > 0
+    #[arg(long, allow_hyphen_values = true)]
+    sigma: Sweep,
+    /// Number of steps [count]
+    #[arg(long, allow_hyphen_values = true)]
+    steps: Sweep,
+    #[command(flatten)]
+    level: LevelOptions,
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+impl DpSgd {
+    fn run(self) -> Result<(), Failure> {
+        let unused = match self.sampler {
+            Batches::Poisson => None,
+            Batches::Fixed => self.sampling_rate.as_ref().map(|_| "--sampling-rate"),
+            Batches::Full if self.batch.is_some() => Some("--batch"),
+            Batches::Full => self.sampling_rate.as_ref().map(|_| "--sampling-rate"),
+        };
+        if let Some(option) = unused {
+            return Err(Failure::Usage(format!(
+                "{option} says nothing about this --sampler; remove one of them"
+            )));
+        }
+        let grid = Grid::default()
+            .counts("n", &self.n)
+            .optional("sampling_rate", self.sampling_rate.as_ref())
+            .optional_counts("batch", self.batch.as_ref())
+            .axis("sigma", &self.sigma)
+            .counts("steps", &self.steps)
+            .level(&self.level);
+        let answers = grid.answers(|p| {
+            let (n, sigma) = (p.count("n")?, p.number("sigma")?);
+            let (steps, level) = (p.count("steps")?, p.level()?);
+            match self.sampler {
+                Batches::Poisson => {
+                    dp_sgd::poisson(n, p.number("sampling_rate")?, sigma, steps, level)
+                }
+                Batches::Fixed => dp_sgd::fixed_size(n, p.count("batch")?, sigma, steps, level),
+                Batches::Full => dp_sgd::full_batch(n, sigma, steps, level),
             }
         })?;
         write_answers(&answers, &self.output)

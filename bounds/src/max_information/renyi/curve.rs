@@ -12,7 +12,8 @@ pub struct RenyiPoint {
     pub epsilon: f64,
 }
 
-/// A non-empty set of guarantees of one mechanism, sorted by order, each order once.
+/// A non-empty set of **replace-one** guarantees of one mechanism, sorted by order, each order once. A curve
+/// whose relation is known at run time goes through [`RenyiCurve::of_relation`].
 ///
 /// ```
 /// use dpbounds_bounds::max_information::renyi::{RenyiCurve, RenyiPoint};

@@ -2,6 +2,7 @@
 
 mod best;
 mod curve;
+mod dp_sgd;
 mod gamma;
 mod linear;
 mod quadratic;

@@ -1,0 +1,112 @@
+//! DP-SGD in which records take part in many steps: Theorem 2 over the whole replace-one Rényi curve.
+//!
+//! The release of a step is the **sum** of gradients clipped to `ζ` plus `σζZ`; the parameters depend on the
+//! data only through the releases; `σ`, `ζ`, `T` and the sampler are fixed in advance. For runs that use each
+//! record once, [`super::streaming`] is an alternative.
+
+use super::renyi::{RenyiCurve, best_over_curve};
+use super::{FailureLevel, ours};
+use crate::domain;
+use crate::error::Result;
+use crate::warrant::{Bound, Check, Comparison};
+
+/// Max-information of DP-SGD on Poisson batches.
+///
+/// The minimum over the orders of [`RenyiCurve::poisson_dp_sgd`] and over the splits of `β`.
+///
+/// `n` records (1 to 2^53), each in a batch with probability `sampling_rate = q` in (0, 1], `sigma > 0` the
+/// noise on the sum over the clipping norm, `steps = T` (1 to 2^53), failure level `β`. Result in nats.
+///
+/// # Source
+/// Ours; docs/theory/renyi-replace-one.md for the curve, docs/theory/max-information.md (Rényi DP) for
+/// the conversion.
+///
+/// # Errors
+/// [`crate::BoundError::OutOfRange`] for an argument out of range.
+///
+/// # Examples
+/// ```
+/// use dpbounds_bounds::max_information::{FailureLevel, dp_sgd};
+/// let level = FailureLevel::from_beta(0.025)?;
+/// let bound = dp_sgd::poisson(12_000, 0.1, 62.0, 60, level)?;
+/// assert!((bound.value.unwrap() - 23.0).abs() < 0.1);
+/// # Ok::<(), dpbounds_bounds::BoundError>(())
+/// ```
+pub fn poisson(
+    n: u64,
+    sampling_rate: f64,
+    sigma: f64,
+    steps: u64,
+    level: FailureLevel,
+) -> Result<Bound> {
+    domain::count("n", n)?;
+    let curve = RenyiCurve::poisson_dp_sgd(sampling_rate, sigma, steps)?;
+    let bound = named(n, &curve, level, "DP-SGD on Poisson batches")?;
+    Ok(bound.with_check(Check::new("sampling rate <= 1", sampling_rate, Comparison::AtMost, 1.0)))
+}
+
+/// Max-information of DP-SGD on batches of fixed size, drawn anew without replacement in each step.
+///
+/// The minimum over the orders of [`RenyiCurve::fixed_size_dp_sgd`] and over the splits of `β`.
+///
+/// `n` records (1 to 2^53), `batch <= n` of them in each step, the others as in [`poisson`].
+///
+/// # Source
+/// Ours; docs/theory/renyi-replace-one.md and docs/theory/max-information.md (Rényi DP).
+///
+/// # Errors
+/// [`crate::BoundError::OutOfRange`] or [`crate::BoundError::Conflict`] for an argument out of range.
+///
+/// # Examples
+/// ```
+/// use dpbounds_bounds::max_information::{FailureLevel, dp_sgd};
+/// let level = FailureLevel::from_beta(0.025)?;
+/// let bound = dp_sgd::fixed_size(12_000, 1200, 62.0, 60, level)?;
+/// assert!((bound.value.unwrap() - 23.2).abs() < 0.1);
+/// # Ok::<(), dpbounds_bounds::BoundError>(())
+/// ```
+#[allow(clippy::cast_precision_loss)] // batch <= n <= 2^53
+pub fn fixed_size(
+    n: u64,
+    batch: u64,
+    sigma: f64,
+    steps: u64,
+    level: FailureLevel,
+) -> Result<Bound> {
+    let curve = RenyiCurve::fixed_size_dp_sgd(n, batch, sigma, steps)?;
+    let bound = named(n, &curve, level, "DP-SGD on batches of fixed size")?;
+    Ok(bound.with_check(Check::new("batch <= n", batch as f64, Comparison::AtMost, n as f64)))
+}
+
+/// Max-information of DP-SGD on the whole data set in every step.
+///
+/// The minimum over the orders of [`RenyiCurve::full_batch_dp_sgd`] and over the splits of `β`.
+///
+/// `n` records (1 to 2^53), the others as in [`poisson`].
+///
+/// # Source
+/// Ours; docs/theory/max-information.md (Rényi DP).
+///
+/// # Errors
+/// [`crate::BoundError::OutOfRange`] for an argument out of range.
+///
+/// # Examples
+/// ```
+/// use dpbounds_bounds::max_information::{FailureLevel, dp_sgd};
+/// let level = FailureLevel::from_beta(0.025)?;
+/// let bound = dp_sgd::full_batch(12_000, 620.0, 60, level)?;
+/// assert!((bound.value.unwrap() - 22.8).abs() < 0.1);
+/// # Ok::<(), dpbounds_bounds::BoundError>(())
+/// ```
+pub fn full_batch(n: u64, sigma: f64, steps: u64, level: FailureLevel) -> Result<Bound> {
+    domain::count("n", n)?;
+    named(n, &RenyiCurve::full_batch_dp_sgd(sigma, steps)?, level, "DP-SGD on the whole data set")
+}
+
+fn named(n: u64, curve: &RenyiCurve, level: FailureLevel, run: &str) -> Result<Bound> {
+    let mut bound = best_over_curve(n, curve, level)?;
+    let statement = format!("{run} (replace-one): {}", bound.source.statement);
+    bound.source = ours("");
+    bound.source.statement = statement.into();
+    Ok(bound)
+}
