@@ -4,6 +4,7 @@
 
 mod accounting_cli;
 mod certificate_cli;
+mod certify_cli;
 mod cli;
 mod data_cli;
 mod eval;

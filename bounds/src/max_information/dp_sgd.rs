@@ -7,7 +7,7 @@
 use super::renyi::{RenyiCurve, best_over_curve};
 use super::{FailureLevel, ours};
 use crate::domain;
-use crate::error::Result;
+use crate::error::{BoundError, Result};
 use crate::warrant::{Bound, Check, Comparison};
 
 /// Max-information of DP-SGD on Poisson batches.
@@ -43,6 +43,40 @@ pub fn poisson(
     let curve = RenyiCurve::poisson_dp_sgd(sampling_rate, sigma, steps)?;
     let bound = named(n, &curve, level, "DP-SGD on Poisson batches")?;
     Ok(bound.with_check(Check::new("sampling rate <= 1", sampling_rate, Comparison::AtMost, 1.0)))
+}
+
+/// Max-information of several DP-SGD runs on Poisson batches of the same records, all of them released.
+///
+/// The minimum over the orders of [`RenyiCurve::poisson_dp_sgd_runs`] and over the splits of `β`. It pays for a
+/// search: whatever is chosen among the runs is a function of the release. Later runs may depend on earlier ones.
+///
+/// `n` records (1 to 2^53), `runs` of sampling rate, noise and steps as in [`poisson`], failure level `β`.
+///
+/// # Source
+/// Ours; docs/theory/renyi-replace-one.md and docs/theory/max-information.md (Rényi DP).
+///
+/// # Errors
+/// [`crate::BoundError`] for an argument out of range or no run.
+///
+/// # Examples
+/// ```
+/// use dpbounds_bounds::max_information::{FailureLevel, dp_sgd};
+/// let level = FailureLevel::from_beta(0.025)?;
+/// let one = dp_sgd::poisson(12_000, 0.1, 62.0, 60, level)?;
+/// let two = dp_sgd::poisson_runs(12_000, &[(0.1, 62.0, 60); 2], level)?;
+/// assert!(two.value > one.value);
+/// # Ok::<(), dpbounds_bounds::BoundError>(())
+/// ```
+pub fn poisson_runs(n: u64, runs: &[(f64, f64, u64)], level: FailureLevel) -> Result<Bound> {
+    domain::count("n", n)?;
+    if runs.is_empty() {
+        return Err(BoundError::Input {
+            parameter: "runs".into(),
+            problem: "there is no run; give at least one".into(),
+        });
+    }
+    let curve = RenyiCurve::poisson_dp_sgd_runs(runs)?;
+    named(n, &curve, level, "DP-SGD runs on Poisson batches")
 }
 
 /// Max-information of DP-SGD on batches of fixed size, drawn anew without replacement in each step.

@@ -1,6 +1,6 @@
 //! From the ingredients to the certified risks.
 
-use dpbounds_bounds::max_information::{FailureLevel, correlated, renyi, streaming};
+use dpbounds_bounds::max_information::{FailureLevel, correlated, dp_sgd, streaming};
 use dpbounds_bounds::pac_bayes::{complexity, kl_inverse_upper, sampling};
 use dpbounds_bounds::privacy::Sampler;
 use dpbounds_bounds::{Bound, BoundError};
@@ -93,16 +93,10 @@ pub fn max_information(
         });
     }
     #[allow(clippy::cast_precision_loss)]
-    let sigma = priors
-        .iter()
-        .map(|prior| {
-            let rate = prior.batch as f64 / records as f64;
-            prior.updates as f64 * (rate / prior.noise_multiplier).powi(2)
-        })
-        .sum::<f64>()
-        .powf(-0.5)
-        / 2.0;
-    renyi::best_over_curve(records, &renyi::RenyiCurve::gaussian(sigma)?, level)
+    let rate = |prior: &PrivatePrior| prior.batch as f64 / records as f64;
+    let runs: Vec<_> =
+        priors.iter().map(|prior| (rate(prior), prior.noise_multiplier, prior.updates)).collect();
+    dp_sgd::poisson_runs(records, &runs, level)
 }
 
 impl Ingredients {
@@ -111,12 +105,17 @@ impl Ingredients {
     /// # Errors
     /// [`BoundError`] for ingredients out of range.
     pub fn certify(&self) -> Result<Certified, BoundError> {
-        let n = self.records;
-        let budget = self.budget;
         let kappa = match &self.priors[..] {
             [] => None,
-            priors => Some(max_information(priors, n, budget.max_information)?),
+            priors => Some(max_information(priors, self.records, self.budget.max_information)?),
         };
+        self.certify_with(kappa)
+    }
+
+    /// The same with the [`max_information`] of the priors, if there are any.
+    pub(super) fn certify_with(&self, kappa: Option<Bound>) -> Result<Certified, BoundError> {
+        let n = self.records;
+        let budget = self.budget;
         let kappa_value = kappa.as_ref().map(safe).transpose()?;
         #[allow(clippy::cast_precision_loss)]
         let choice = (self.priors.len().max(1) as f64).ln();

@@ -125,7 +125,11 @@ fn consistency(document: &Document, records: usize) -> Vec<Finding> {
         Finding {
             what: "the spread",
             stated: document.spread.to_string(),
-            found: format!("{:?}", settings.spreads),
+            found: format!(
+                "{} among {}",
+                if is_one_of { "one" } else { "none" },
+                settings.spreads.len()
+            ),
             agrees: is_one_of,
         },
         Finding {

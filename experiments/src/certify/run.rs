@@ -72,13 +72,12 @@ pub fn run(settings: &Settings, sample: &Sample, seed: u64) -> Result<Run> {
     let start: Aligned<f32> = machine.layout().import(&start);
     let learned = learn_all(&mut machine, sample, &start, settings, seed)?;
     let kappa = match &settings.priors[..] {
-        [] => 0.0,
-        priors => max_information(priors, records as u64, settings.budget.max_information)?
-            .value
-            .unwrap_or(0.0),
+        [] => None,
+        priors => Some(max_information(priors, records as u64, settings.budget.max_information)?),
     };
     let prior = &learned.weights;
-    let (spread, trained) = train_posterior(&mut machine, settings, prior, kappa, records, seed)?;
+    let cost = kappa.as_ref().and_then(|bound| bound.value).unwrap_or(0.0);
+    let (spread, trained) = train_posterior(&mut machine, settings, prior, cost, records, seed)?;
     let ingredients = Ingredients {
         records: records as u64,
         priors: settings.priors.clone(),
@@ -89,7 +88,7 @@ pub fn run(settings: &Settings, sample: &Sample, seed: u64) -> Result<Run> {
         draws: u64::from(settings.draws) * records as u64,
         budget: settings.budget,
     };
-    let certified = ingredients.certify()?;
+    let certified = ingredients.certify_with(kappa)?;
     let test = match &sample.test {
         Some(test) => {
             let mut machine = Machine::new(&network, test)?;

@@ -65,9 +65,38 @@ impl RenyiCurve {
     /// # Ok::<(), dpbounds_bounds::BoundError>(())
     /// ```
     pub fn poisson_dp_sgd(sampling_rate: f64, sigma: f64, steps: u64) -> Result<Self> {
-        composed(sampling_rate, sigma, steps, |orders| {
-            rdp::poisson_replace_one_curve(sampling_rate, sigma, orders)
-        })
+        Self::poisson_dp_sgd_runs(&[(sampling_rate, sigma, steps)])
+    }
+
+    /// The curve of several runs on Poisson batches of the same records, all of them released: the sum of theirs.
+    ///
+    /// `runs` are triples of sampling rate, noise and steps as in [`RenyiCurve::poisson_dp_sgd`], at least one.
+    ///
+    /// # Errors
+    /// [`BoundError`] for an argument out of range or no run.
+    ///
+    /// # Examples
+    /// ```
+    /// use dpbounds_bounds::max_information::renyi::RenyiCurve;
+    /// let two = RenyiCurve::poisson_dp_sgd_runs(&[(0.1, 62.0, 30), (0.1, 62.0, 30)])?;
+    /// assert_eq!(two, RenyiCurve::poisson_dp_sgd(0.1, 62.0, 60)?);
+    /// # Ok::<(), dpbounds_bounds::BoundError>(())
+    /// ```
+    pub fn poisson_dp_sgd_runs(runs: &[(f64, f64, u64)]) -> Result<Self> {
+        let mut signal = 0.0;
+        for &(rate, sigma, steps) in runs {
+            let rate = domain::probability("sampling_rate", rate)?;
+            let sigma = domain::positive("sigma", sigma)?;
+            signal += domain::count("steps", steps)? * (rate / sigma).powi(2);
+        }
+        let orders = orders(signal.powf(-0.5));
+        let mut total = vec![0.0; orders.len()];
+        for &(rate, sigma, steps) in runs {
+            let steps = domain::count("steps", steps)?;
+            let of_run = rdp::poisson_replace_one_curve(rate, sigma, &orders)?;
+            total.iter_mut().zip(of_run).for_each(|(total, one)| *total += one * steps);
+        }
+        of_finite(&orders, total)
     }
 
     /// The curve of `steps` steps on batches of `batch` of `n` records, drawn without replacement,
@@ -124,17 +153,26 @@ fn composed(
     let rate = domain::probability("sampling_rate", rate)?;
     let sigma = domain::positive("sigma", sigma)?;
     let steps = domain::count("steps", steps)?;
-    let effective_noise = (sigma / rate / steps.sqrt()).clamp(0.01, LARGEST_EXCESS);
-    let orders: Vec<f64> = (-STEPS_EACH_WAY..=STEPS_EACH_WAY)
+    let orders = orders(sigma / rate / steps.sqrt());
+    let epsilons = curve(&orders)?;
+    of_finite(&orders, epsilons.into_iter().map(|epsilon| epsilon * steps).collect())
+}
+
+/// Orders around the effective noise, where those that matter lie.
+fn orders(effective_noise: f64) -> Vec<f64> {
+    let effective_noise = effective_noise.clamp(0.01, LARGEST_EXCESS);
+    (-STEPS_EACH_WAY..=STEPS_EACH_WAY)
         .map(|step| effective_noise * (f64::from(step) / 4.0).exp2())
         .filter(|&excess| excess <= LARGEST_EXCESS)
         .map(|excess| 1.0 + excess)
-        .collect();
-    let epsilons = curve(&orders)?;
+        .collect()
+}
+
+fn of_finite(orders: &[f64], epsilons: Vec<f64>) -> Result<RenyiCurve> {
     let points: Vec<_> = orders
-        .into_iter()
+        .iter()
         .zip(epsilons)
-        .map(|(alpha, epsilon)| RenyiPoint { alpha, epsilon: epsilon * steps })
+        .map(|(&alpha, epsilon)| RenyiPoint { alpha, epsilon })
         .filter(|point| point.epsilon.is_finite())
         .collect();
     if points.is_empty() {
