@@ -57,6 +57,16 @@ fn pairs<'a>(
 }
 
 /// How many claims came to which verdict, as Markdown, and which verdicts are other than those on record.
+///
+/// # Examples
+/// ```
+/// use dpbounds_experiments::ledger::{LedgerOptions, Level, find, summary, verify};
+/// let claims = find(&["K-B.2"]).unwrap();
+/// let options = LedgerOptions { level: Level::Quick, directory: None, resume: false, threads: Some(1) };
+/// let entries = verify(&claims, &options, &|_, _, _| ())?;
+/// assert!(summary(&claims, &entries).contains("| holds | 1 |"));
+/// # Ok::<(), dpbounds_experiments::ledger::LedgerError>(())
+/// ```
 #[must_use]
 pub fn summary(claims: &[&Claim], entries: &[Entry]) -> String {
     let mut text = String::from("| verdict | claims |\n|---|---|\n");

@@ -194,6 +194,19 @@ pub fn verify(
 ///
 /// # Errors
 /// [`LedgerError`] if the records cannot be read or understood, or if none is of this version.
+///
+/// # Examples
+/// ```
+/// use dpbounds_experiments::ledger::{LedgerOptions, Level, Verdict, claims, find, load, verify};
+/// let directory = tempfile::tempdir()?;
+/// let at = Some(directory.path().to_owned());
+/// let options = LedgerOptions { level: Level::Quick, directory: at, resume: false, threads: Some(1) };
+/// verify(&find(&["K-B.2"]).unwrap(), &options, &|_, _, _| ())?;
+/// let entries = load(directory.path())?;
+/// assert_eq!(entries.len(), claims().count());
+/// assert_eq!(entries.iter().filter(|entry| entry.verdict == Verdict::Holds).count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn load(directory: &Path) -> Result<Vec<Entry>> {
     let path = directory.join(RECORDS);
     let bytes = std::fs::read(&path).map_err(|source| file_error("read", &path, source))?;
