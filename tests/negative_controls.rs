@@ -389,6 +389,21 @@ fn theorem_f12_is_private_inside_its_domain() {
     assert!(closed_form::f12(1000, 100, 600, 1.1, 1e-7, 0.0).unwrap().upper.is_none());
 }
 
+/// Errata E6: where the joint probability of a bad event is δ, it is at most sqrt δ given the initialisation, for all but
+/// sqrt δ of the initialisations. The printed form has δ for both.
+#[test]
+fn a_joint_probability_used_conditionally() {
+    for delta in [0.2_f64, 0.05, 1e-4] {
+        // On initialisations of this probability the event has probability δ/weight, elsewhere none.
+        let weights = (1..1000).map(|step| delta + (1.0 - delta) * f64::from(step) / 1000.0);
+        let exceeding = |limit: f64| {
+            weights.clone().filter(|weight| delta / weight > limit).fold(0.0, f64::max)
+        };
+        assert!(exceeding(delta.sqrt()) <= delta.sqrt());
+        assert!(exceeding(delta) > delta);
+    }
+}
+
 /// Errata E10: the printed γ⁻⁴ carries a superfluous R_*²; without it the power is 3.
 #[test]
 fn the_superfluous_radius_squared() {

@@ -64,6 +64,17 @@ fn the_ledger_is_written_in_every_format_and_resumes() {
         all.len() + 2
     );
 
+    // Drawn as it is: what was not asked for was not run.
+    let figures = folder.path().join("figures");
+    let (from, to) = (out.to_str().unwrap(), figures.to_str().unwrap());
+    let files = answer(&["figure", "--from", from, "--out", to, "--format", "csv"]);
+    assert!(files.lines().count() == 4 && files.contains("ledger.svg"), "{files}");
+    let drawn = std::fs::read_to_string(figures.join("ledger.csv")).unwrap();
+    let count = |part: &str| drawn.lines().filter(|line| line.contains(part)).count();
+    assert_eq!(count("K-F.8,arXiv 2605.12648,false as printed,"), 1);
+    assert_eq!(count("K-B.3,arXiv 2605.12648,not run,holds,none,none,"), 1, "{drawn}");
+    assert_eq!(count(",quick"), answer(&["verify", "list", "--format", "csv"]).lines().count() - 1);
+
     // Again: refused, or resumed with the lines that are there.
     let (code, _, message) = run(&out, &[]);
     assert!(code == Some(2) && message.contains("--resume"), "{message}");

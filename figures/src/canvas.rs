@@ -174,6 +174,12 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
         self.backend.fill_polygon(corners, &Tint(colour)).map_err(draw_error)
     }
 
+    /// A filled polygon.
+    pub(crate) fn polygon(&mut self, corners: &[Point], colour: Colour) -> Result<()> {
+        let corners: Vec<_> = corners.iter().copied().map(coordinates).collect();
+        self.backend.fill_polygon(corners, &Pen { colour, width: 1 }).map_err(draw_error)
+    }
+
     /// A filled circle.
     pub(crate) fn dot(&mut self, centre: Point, radius: f64, colour: Colour) -> Result<()> {
         let radius = units(radius).unsigned_abs();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dpbounds_bounds::BoundError;
+use dpbounds_experiments::ledger::LedgerError;
 use dpbounds_experiments::run::RunError;
 use thiserror::Error;
 
@@ -13,6 +14,9 @@ pub enum FigureError {
     /// A plotted experiment could not be run.
     #[error(transparent)]
     Experiment(Box<RunError>),
+    /// The ledger could not run, or its records could not be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// An experiment measured nothing that a figure shows.
     #[error(
         "experiment {experiment:?} has nothing to draw; give it a [[slope]], a sweep of epsilon, or \

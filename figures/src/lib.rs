@@ -9,8 +9,8 @@
 //! House style: `style` (colours, dashes), `font` (embedded typeface), `axes` (ticks, panels) and
 //! `legend`; `frame` places the panels. One figure a file: `max_information_noise`,
 //! `max_information_records`, `pac_bayes_table`, `kappa_lambda` and `lambda_gain`, which share `run`,
-//! `certificate_width` and `certificate_window`, which share `certificates`. `private_priors` draws finished PAC-Bayes
-//! certificates.
+//! `certificate_width` and `certificate_window`, which share `certificates`. `ledger` draws the claims of the ledger,
+//! `private_priors` finished PAC-Bayes certificates.
 //! Every experiment inside the program has a figure of its name, which `experiment` chooses: `slopes`,
 //! `certified`, `accuracy_epsilon` or `training_curves`, which share `words`.
 //! The drawings are generic over the backends of `plotters`.
@@ -29,6 +29,7 @@ mod font;
 mod frame;
 mod kappa_lambda;
 mod lambda_gain;
+mod ledger;
 mod legend;
 mod max_information_noise;
 mod max_information_records;
@@ -52,6 +53,7 @@ use dpbounds_experiments::run::{BuiltIn, built_ins};
 
 pub use error::FigureError;
 pub use experiment::write_experiment;
+pub use ledger::{LEDGER, write_ledger};
 pub use private_priors::write_certificates;
 use render::{About, Rendered, render};
 
@@ -74,6 +76,8 @@ enum Source {
     Theory(fn(&About, bool) -> error::Result<Rendered>),
     /// Measurements.
     Experiment(&'static BuiltIn),
+    /// The claims.
+    Ledger,
 }
 
 macro_rules! theory {
@@ -103,10 +107,16 @@ static ALL: LazyLock<Vec<Figure>> = LazyLock::new(|| {
         let title = experiment::title(&spec);
         Some(Figure { id: one.name, title, summary: spec.summary, source: Source::Experiment(one) })
     });
-    theory.into_iter().chain(measured).collect()
+    let ledger = Figure {
+        id: LEDGER,
+        title: ledger::TITLE.to_owned(),
+        summary: ledger::SUMMARY.to_owned(),
+        source: Source::Ledger,
+    };
+    theory.into_iter().chain([ledger]).chain(measured).collect()
 });
 
-/// Every figure: those of the theory, then one of every experiment inside the program.
+/// Every figure: those of the theory, the ledger, then one of every experiment inside the program.
 #[must_use]
 pub fn all() -> &'static [Figure] {
     &ALL
@@ -122,7 +132,7 @@ impl Figure {
     /// Writes `<id>.svg`, `<id>.png` and `<id>.csv` into an existing directory and returns their paths.
     ///
     /// `quick` evaluates fewer points, or runs the quick form of an experiment, in memory and on all
-    /// cores; `progress` is told the numbers of finished and of all runs. `provenance` (version,
+    /// cores; the ledger always runs at its quick level; `progress` is told the numbers of finished and of all runs. `provenance` (version,
     /// command line) is recorded in each file. Each file is written under a temporary name and renamed.
     /// The same arguments give the same bytes.
     ///
@@ -144,6 +154,7 @@ impl Figure {
             Source::Experiment(one) => {
                 experiment::run_and_write(one, directory, quick, provenance, progress)
             }
+            Source::Ledger => ledger::run_and_write(directory, provenance, progress),
         }
     }
 }

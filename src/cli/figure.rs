@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dpbounds_experiments::ledger::{self, RECORDS};
 use dpbounds_experiments::run::load;
-use dpbounds_figures::{Figure, all, find, write_experiment};
+use dpbounds_figures::{Figure, LEDGER, all, find, write_experiment, write_ledger};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Failure, OutputOptions};
@@ -14,8 +15,9 @@ use crate::output::{Cell, Records, provenance, write_records};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each figure is written as SVG and PNG, with its data as CSV. The figure of an experiment inside the
-program runs it first, without keeping its runs; --from draws what `dpbounds experiment run` wrote:
-slopes, certified beside measured risk, accuracy against epsilon, or training curves.
+program runs it first, without keeping its runs, and that of the ledger runs its quick level; --from
+draws what `dpbounds experiment run` wrote (slopes, certified beside measured risk, accuracy against
+epsilon, or training curves) or what `dpbounds verify --out` wrote.
 
 Examples:
   dpbounds figure list
@@ -27,7 +29,7 @@ pub struct FigureCommand {
     /// `list`, a figure's name, or `all`
     #[arg(required_unless_present = "from", conflicts_with = "from")]
     id: Option<String>,
-    /// Draw the finished experiment of this directory
+    /// Draw the finished experiment, or the ledger, of this directory
     #[arg(long, value_name = "DIR", conflicts_with = "quick")]
     from: Option<PathBuf>,
     /// Directory for the files
@@ -60,11 +62,7 @@ impl FigureCommand {
             ));
         };
         let written = if let Some(from) = self.from {
-            let finished = load(&from)?;
-            make(&directory)?;
-            let paths = write_experiment(&finished, &directory, &provenance())?;
-            let name = finished.header.spec.name;
-            paths.into_iter().map(|path| (name.clone(), path)).collect()
+            draw_from(&from, &directory)?
         } else {
             let figures: Vec<&Figure> = if id == "all" {
                 all().iter().collect()
@@ -79,6 +77,21 @@ impl FigureCommand {
         }
         write_records(&records, &self.output)
     }
+}
+
+/// Draws what an experiment or `dpbounds verify` left in a directory.
+fn draw_from(from: &Path, directory: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
+    let (name, paths) = if from.join(RECORDS).exists() {
+        let entries = ledger::load(from)?;
+        make(directory)?;
+        (LEDGER.to_owned(), write_ledger(&entries, directory, &provenance())?)
+    } else {
+        let finished = load(from)?;
+        make(directory)?;
+        let paths = write_experiment(&finished, directory, &provenance())?;
+        (finished.header.spec.name, paths)
+    };
+    Ok(paths.into_iter().map(|path| (name.clone(), path)).collect())
 }
 
 /// Draws figures with a progress bar and returns which files were written.

@@ -78,7 +78,7 @@ enum Command {
     Eval(eval::Eval),
     /// Draw a figure, or list the figures
     Figure(figure::FigureCommand),
-    /// Recompute the published tables and redraw the figures; exit 1 if a number disagrees
+    /// Recompute the published tables, check every claim and redraw the figures; exit 1 on a mismatch
     Reproduce(reproduce::Reproduce),
     /// Check every claim of the papers and of ours; exit 1 if a verdict is other than on record
     Verify(verify::Verify),

@@ -4,25 +4,30 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dpbounds_experiments::ledger::{Claim, LedgerOptions, claims, summary};
 use dpbounds_experiments::paper_tables::{Complexity, ROWS};
-use dpbounds_figures::all;
+use dpbounds_figures::{LEDGER, all, write_ledger};
 
 use super::figure::draw;
+use super::verify::{self, LevelOption};
 use super::{Failure, OutputOptions};
 use crate::output::{
     Cell, Format, Records, display, display_side, provenance, write_bytes, write_records,
 };
 
-/// Recompute the published tables and redraw the figures.
+/// Recompute the published tables, check every claim, and redraw the figures.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Recomputes every risk bound of Tables 1-3 of arXiv 2605.26222 from the inputs the tables print, and \
-checks that it lies in the rounding interval of the printed one. Runs the experiments inside the \
-program. Writes tables.csv, tables.json, report.md and the figures. Exit status 1 if a row disagrees.
+checks that it lies in the rounding interval of the printed one. Checks every claim of both papers, as \
+`dpbounds verify` does. Runs the experiments inside the program. Writes tables.csv, tables.json, \
+report.md, the figures, and DIR/ledger with the files of `dpbounds verify`. Exit status 1 if a row \
+disagrees, or if a verdict is other than the one on record.
 
 Examples:
   dpbounds reproduce --out reproduction
-  dpbounds reproduce --out reproduction --quick --format json")]
+  dpbounds reproduce --out reproduction --quick --format json
+  dpbounds reproduce --out reproduction --ledger full --resume")]
 pub struct Reproduce {
     /// Directory for the files
     #[arg(long, value_name = "DIR")]
@@ -30,6 +35,12 @@ pub struct Reproduce {
     /// Fewer points in the figures, and the quick forms of the experiments
     #[arg(long)]
     quick: bool,
+    /// How much of the ledger runs: everything in two minutes, or more seeds and cases
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LevelOption::Quick)]
+    ledger: LevelOption,
+    /// Go on with the claims that DIR/ledger lacks
+    #[arg(long)]
+    resume: bool,
     #[command(flatten)]
     output: OutputOptions,
 }
@@ -66,9 +77,22 @@ impl Reproduce {
             let path = Some(self.out.join(name));
             write_records(&records, &OutputOptions { format, output: path })?;
         }
-        let figures: Vec<_> = all().iter().collect();
-        let written = draw(&figures, &self.out, self.quick)?;
-        let report = report(&records, disagreeing, &written);
+        let directory = self.out.join(LEDGER);
+        let options = LedgerOptions {
+            level: self.ledger.into(),
+            directory: Some(directory.clone()),
+            resume: self.resume,
+            threads: None,
+        };
+        let claims: Vec<&Claim> = claims().collect();
+        let entries = verify::examine(&claims, &options)?;
+        verify::write_files(&claims, &entries, &directory)?;
+        let figures: Vec<_> = all().iter().filter(|figure| figure.id != LEDGER).collect();
+        let mut written = draw(&figures, &self.out, self.quick)?;
+        for path in write_ledger(&entries, &self.out, &provenance())? {
+            written.push((LEDGER.to_owned(), path));
+        }
+        let report = report(&records, disagreeing, &summary(&claims, &entries), &written);
         write_bytes(report.as_bytes(), Some(&self.out.join("report.md")))?;
         write_records(&records, &self.output)?;
         anstream::eprintln!(
@@ -77,6 +101,7 @@ impl Reproduce {
             ROWS.len(),
             self.out.join("report.md").display()
         );
+        verify::report_surprises(&claims, &entries)?;
         if disagreeing > 0 { Err(Failure::Reported { code: 1 }) } else { Ok(()) }
     }
 }
@@ -113,7 +138,12 @@ fn tables() -> Result<(Records, usize), Failure> {
     Ok((records, disagreeing))
 }
 
-fn report(records: &Records, disagreeing: usize, written: &[(String, PathBuf)]) -> String {
+fn report(
+    records: &Records,
+    disagreeing: usize,
+    ledger: &str,
+    written: &[(String, PathBuf)],
+) -> String {
     let mut text = String::from("# Reproduction\n\n");
     let _ = writeln!(text, "`{}`\n", provenance());
     let _ = writeln!(
@@ -127,6 +157,12 @@ fn report(records: &Records, disagreeing: usize, written: &[(String, PathBuf)]) 
         ROWS.len()
     );
     text.push_str(&markdown(records));
+    text.push_str(
+        "\n# Ledger\n\nEvery numbered claim of both papers, and ours, against a run. What each says, how it is \
+         checked and what was run is in [ledger/report.md](ledger/report.md); the figure *ledger* below shows the \
+         slacks. What was not run counts for nothing.\n\n",
+    );
+    text.push_str(ledger);
     text.push_str("\n# Figures\n\n");
     for figure in all() {
         let _ = writeln!(text, "## {}\n\n{}\n", figure.title, figure.summary);

@@ -1,6 +1,6 @@
 //! `dpbounds verify`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dpbounds_experiments::ledger::{
@@ -56,9 +56,18 @@ enum What {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum LevelOption {
+pub(super) enum LevelOption {
     Quick,
     Full,
+}
+
+impl From<LevelOption> for Level {
+    fn from(option: LevelOption) -> Self {
+        match option {
+            LevelOption::Quick => Self::Quick,
+            LevelOption::Full => Self::Full,
+        }
+    }
 }
 
 impl Verify {
@@ -68,42 +77,17 @@ impl Verify {
             return write_records(&list(&chosen), &self.output);
         }
         let options = LedgerOptions {
-            level: match self.level {
-                LevelOption::Quick => Level::Quick,
-                LevelOption::Full => Level::Full,
-            },
+            level: self.level.into(),
             directory: self.out.clone(),
             resume: self.resume,
             threads: self.threads.map(usize::from),
         };
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} claims, {elapsed} {msg}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-        let bar = ProgressBar::new(chosen.len() as u64).with_style(style);
-        let entries = verify(&chosen, &options, &|done, _, last| {
-            // Threads may tell their counts out of order.
-            bar.set_position(bar.position().max(done as u64));
-            bar.set_message(last.to_owned());
-        });
-        bar.finish_and_clear();
-        let entries = entries?;
-        let records = table(&chosen, &entries);
+        let entries = examine(&chosen, &options)?;
         if let Some(directory) = &self.out {
-            for (name, format) in [("ledger.json", Format::Json), ("ledger.csv", Format::Csv)] {
-                let output = Some(directory.join(name));
-                write_records(&records, &OutputOptions { format, output })?;
-            }
-            let report = markdown(&chosen, &entries, &provenance());
-            write_bytes(report.as_bytes(), Some(&directory.join("report.md")))?;
+            write_files(&chosen, &entries, directory)?;
         }
-        write_records(&records, &self.output)?;
-        let surprising =
-            chosen.iter().zip(&entries).filter(|(claim, entry)| !entry.is_expected(claim));
-        let names: Vec<&str> = surprising.map(|(claim, _)| claim.id).collect();
-        if names.is_empty() {
-            return Ok(());
-        }
-        anstream::eprintln!("other than the verdict on record: {}", names.join(", "));
-        Err(Failure::Reported { code: 1 })
+        write_records(&table(&chosen, &entries), &self.output)?;
+        report_surprises(&chosen, &entries)
     }
 
     fn chosen(&self) -> Result<Vec<&'static Claim>, Failure> {
@@ -122,6 +106,46 @@ impl Verify {
             ))
         })
     }
+}
+
+/// Runs claims with a progress bar.
+pub(super) fn examine(chosen: &[&Claim], options: &LedgerOptions) -> Result<Vec<Entry>, Failure> {
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} claims, {elapsed} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::new(chosen.len() as u64).with_style(style);
+    let entries = verify(chosen, options, &|done, _, last| {
+        // Threads may tell their counts out of order.
+        bar.set_position(bar.position().max(done as u64));
+        bar.set_message(last.to_owned());
+    });
+    bar.finish_and_clear();
+    Ok(entries?)
+}
+
+/// Writes ledger.json, ledger.csv and report.md.
+pub(super) fn write_files(
+    chosen: &[&Claim],
+    entries: &[Entry],
+    directory: &Path,
+) -> Result<(), Failure> {
+    let records = table(chosen, entries);
+    for (name, format) in [("ledger.json", Format::Json), ("ledger.csv", Format::Csv)] {
+        let output = Some(directory.join(name));
+        write_records(&records, &OutputOptions { format, output })?;
+    }
+    let report = markdown(chosen, entries, &provenance());
+    write_bytes(report.as_bytes(), Some(&directory.join("report.md")))
+}
+
+/// Names the claims whose verdict is other than the one on record; they fail the command.
+pub(super) fn report_surprises(chosen: &[&Claim], entries: &[Entry]) -> Result<(), Failure> {
+    let surprising = chosen.iter().zip(entries).filter(|(claim, entry)| !entry.is_expected(claim));
+    let names: Vec<&str> = surprising.map(|(claim, _)| claim.id).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    anstream::eprintln!("other than the verdict on record: {}", names.join(", "));
+    Err(Failure::Reported { code: 1 })
 }
 
 fn list(chosen: &[&Claim]) -> Records {

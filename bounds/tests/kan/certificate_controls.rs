@@ -1,11 +1,13 @@
 //! Planted errors: the wrong constants that the paper prints or that are easily copied are caught by the comparisons that
 //! the other tests use, and the correct forms pass them.
 
-use std::f64::consts::E;
+use std::f64::consts::{E, SQRT_2};
 
 use dpbounds_bounds::kan::SELF_BOUNDING_CONSTANT;
+use dpbounds_bounds::kan::certificates::{CertificateP, PaperForm, certificate_p};
 use serde_json::Value;
 
+use crate::certificates::certificate_p_of;
 use crate::oracle::{flat, real, rows};
 
 /// What the tests of the formulas say.
@@ -44,7 +46,7 @@ struct P {
 const CORRECT_P: P =
     P { smooth: 12.0, comparator: 8.0 / 3.0, updates: 1.0, last: 3.0, linear: 6.0 };
 
-fn certificate_p(row: &Value, k: P) -> f64 {
+fn verbatim_p(row: &Value, k: P) -> f64 {
     let a = flat(&row["args"]);
     let (g, beta, tau, loss, eta, t, b) = (a[0], a[2], a[3], a[4], a[5], a[6], a[7]);
     let (lambda, c, n) = (a[9], a[10], a[11]);
@@ -65,8 +67,8 @@ fn certificate_p(row: &Value, k: P) -> f64 {
 
 #[test]
 fn errors_in_certificate_p() {
-    let correct = |row: &Value| certificate_p(row, CORRECT_P);
-    let plant = |k: P| control("route_P", "bound", correct, move |row| certificate_p(row, k));
+    let correct = |row: &Value| verbatim_p(row, CORRECT_P);
+    let plant = |k: P| control("route_P", "bound", correct, move |row| verbatim_p(row, k));
     // E9: C.13 prints 2 β λ² η³ c² for 12 β λ² η³ c².
     plant(P { smooth: 2.0, ..CORRECT_P });
     // E20 the other way round: the factor 2 of Theorem S where the proof gives 8/3.
@@ -77,6 +79,65 @@ fn errors_in_certificate_p() {
     plant(P { last: 2.0, ..CORRECT_P });
     // One union event forgotten.
     plant(P { linear: 4.0, ..CORRECT_P });
+}
+
+/// The value of the tight form; its factors of the martingales, the 1 of its logarithms, and whether batches are drawn
+/// without replacement.
+fn tight_p(p: &CertificateP, factors: [f64; 2], sides: f64, apart: bool) -> f64 {
+    let (eta, c, lambda) = (p.training.step_size, p.training.noise, p.training.lambda);
+    let (t, b, n) = (p.training.steps as f64, p.training.batch as f64, p.training.records as f64);
+    let (g, beta) = (p.landscape.gradient, p.landscape.smoothness);
+    let log = (3.0 * sides / p.budget.linear).ln();
+    let log_z = (2.0 / p.budget.noise).ln();
+    let mean = (t - 1.0) * p.parameters as f64;
+    let v_z = if c > 0.0 { mean + 2.0 * (mean * log_z).sqrt() + 2.0 * log_z } else { 0.0 };
+    let share = if apart { (n - b) / (n - 1.0) } else { 1.0 };
+    let v_d = 2.0 * t * g * g / b * share - 8.0 * g * g * p.budget.batches.ln();
+    let lagged = (1.0 - lambda) * eta * c;
+    let m1 = factors[0] * eta * g * (t * log / b).sqrt() + factors[1] * lagged * (t * log).sqrt();
+    let m0 = factors[1] * lagged * eta * g * (v_z * log / b).sqrt();
+    let noise = (lagged * lagged + 12.0 * beta * lambda * lambda * eta.powi(3) * c * c) * v_z;
+    let start = p.comparator.distance.powi(2) + 8.0 / 3.0 * eta * t * p.comparator.loss;
+    let a = start + m0 + 2.0 * eta * eta * v_d + noise;
+    3.0 * ((m1 + (m1 * m1 + 4.0 * a).sqrt()) / 2.0).powi(2) / (eta * t)
+}
+
+/// E13 and E14: the printed constants are sound, so only the equality with the sharper form sees them.
+#[test]
+fn printed_constants_in_the_tight_certificate_p() {
+    let (two, four) = (2.0 * SQRT_2, 4.0 * SQRT_2);
+    let planted: [([f64; 2], f64, bool); 4] = [
+        ([four, two], 1.0, true), // C.7
+        ([two, 4.0], 1.0, true),  // C.8, C.9
+        ([two, two], 2.0, true),  // log(2/·)
+        ([two, two], 1.0, false), // C.6
+    ];
+    let mut seen = [0; 4];
+    for row in rows("route_P") {
+        let mut p = CertificateP { form: PaperForm::Tight, ..certificate_p_of(row) };
+        p.landscape.curvature = 0.0;
+        if p.training.is_full() {
+            continue; // batches add nothing
+        }
+        let found = certificate_p(&p).unwrap().bound.value.unwrap();
+        assert!(!caught(tight_p(&p, [two, two], 1.0, true), found));
+        for (seen, (factors, sides, apart)) in seen.iter_mut().zip(planted) {
+            *seen += usize::from(caught(tight_p(&p, factors, sides, apart), found));
+        }
+    }
+    assert!(seen.iter().all(|seen| *seen > 0), "{seen:?}");
+}
+
+/// E16: level W is the paper's, with `4 sqrt p` and `2 sqrt(log)`; the sharper `sqrt p` and `sqrt(2 log)` are not it.
+#[test]
+fn sharper_constants_in_the_worst_case() {
+    let gradient = |row: &Value, root: f64, tail: f64| {
+        let a = flat(&row["args"]);
+        a[3] * a[0] * a[1] * a[5] * (root * a[5].sqrt() + tail * ((2.0 / a[7]).ln() / a[6]).sqrt())
+    };
+    let correct = |row: &Value| gradient(row, 4.0, 2.0);
+    control("paper_consts", "G", correct, |row| gradient(row, 1.0, 2.0));
+    control("paper_consts", "G", correct, |row| gradient(row, 4.0, SQRT_2));
 }
 
 #[test]

@@ -130,6 +130,17 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Self; 7] = [
+        Self::Holds,
+        Self::HoldsCorrected,
+        Self::FalseAsPrinted,
+        Self::NotCheckable,
+        Self::Violated,
+        Self::Undecided,
+        Self::NotRun,
+    ];
+
     /// In words.
     #[must_use]
     pub fn name(self) -> &'static str {

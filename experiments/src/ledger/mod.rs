@@ -19,5 +19,5 @@ mod walk;
 pub use claim::{Check, Claim, Level, Method, Verdict, Work};
 pub use measured::{CheckError, Measured};
 pub use registry::{claims, find};
-pub use report::markdown;
-pub use runner::{Entry, LedgerError, LedgerOptions, RECORDS, verify};
+pub use report::{markdown, summary};
+pub use runner::{Entry, LedgerError, LedgerOptions, RECORDS, load, verify};

@@ -56,17 +56,21 @@ fn pairs<'a>(
     claims.iter().copied().zip(entries)
 }
 
-fn summary(claims: &[&Claim], entries: &[Entry]) -> String {
+/// How many claims came to which verdict, as Markdown, and which verdicts are other than those on record.
+///
+/// # Examples
+/// ```
+/// use dpbounds_experiments::ledger::{LedgerOptions, Level, find, summary, verify};
+/// let claims = find(&["K-B.2"]).unwrap();
+/// let options = LedgerOptions { level: Level::Quick, directory: None, resume: false, threads: Some(1) };
+/// let entries = verify(&claims, &options, &|_, _, _| ())?;
+/// assert!(summary(&claims, &entries).contains("| holds | 1 |"));
+/// # Ok::<(), dpbounds_experiments::ledger::LedgerError>(())
+/// ```
+#[must_use]
+pub fn summary(claims: &[&Claim], entries: &[Entry]) -> String {
     let mut text = String::from("| verdict | claims |\n|---|---|\n");
-    for verdict in [
-        Verdict::Holds,
-        Verdict::HoldsCorrected,
-        Verdict::FalseAsPrinted,
-        Verdict::NotCheckable,
-        Verdict::Violated,
-        Verdict::Undecided,
-        Verdict::NotRun,
-    ] {
+    for verdict in Verdict::ALL {
         let count = entries.iter().filter(|entry| entry.verdict == verdict).count();
         if count > 0 {
             let _ = writeln!(text, "| {} | {count} |", verdict.name());

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::claim::{Check, Claim, Level, Verdict, Work};
+use super::registry::claims;
 use crate::lines::{LinesFile, OpenError};
 
 /// Name of the file of finished claims.
@@ -42,6 +43,19 @@ pub struct Entry {
 }
 
 impl Entry {
+    fn not_run(claim: &Claim, level: Level, why: &str) -> Self {
+        Self {
+            id: claim.id.to_owned(),
+            level,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            verdict: Verdict::NotRun,
+            slack: None,
+            corrected_slack: None,
+            ran: why.to_owned(),
+            seconds: 0.0,
+        }
+    }
+
     /// Whether the verdict is the one on record. What is left to the full level is no failure at the quick one.
     #[must_use]
     pub fn is_expected(&self, claim: &Claim) -> bool {
@@ -87,6 +101,12 @@ pub enum LedgerError {
         line: usize,
         /// What is wrong.
         problem: String,
+    },
+    /// There are no records to draw from.
+    #[error("{file} holds no claim that this version finished; run dpbounds verify again")]
+    Nothing {
+        /// The file.
+        file: String,
     },
     /// A file could not be read or written.
     #[error(
@@ -169,19 +189,47 @@ pub fn verify(
     Ok(claims.iter().filter_map(|claim| known.remove(claim.id)).collect())
 }
 
+/// The entries that a directory holds for all claims, in the order of [`claims`]: those of the full level if there
+/// is any of it. What it lacks is an entry that was not run. The files are left as they are.
+///
+/// # Errors
+/// [`LedgerError`] if the records cannot be read or understood, or if none is of this version.
+///
+/// # Examples
+/// ```
+/// use dpbounds_experiments::ledger::{LedgerOptions, Level, Verdict, claims, find, load, verify};
+/// let directory = tempfile::tempdir()?;
+/// let at = Some(directory.path().to_owned());
+/// let options = LedgerOptions { level: Level::Quick, directory: at, resume: false, threads: Some(1) };
+/// verify(&find(&["K-B.2"]).unwrap(), &options, &|_, _, _| ())?;
+/// let entries = load(directory.path())?;
+/// assert_eq!(entries.len(), claims().count());
+/// assert_eq!(entries.iter().filter(|entry| entry.verdict == Verdict::Holds).count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load(directory: &Path) -> Result<Vec<Entry>> {
+    let path = directory.join(RECORDS);
+    let bytes = std::fs::read(&path).map_err(|source| file_error("read", &path, source))?;
+    let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let entries = parse(&path, &bytes[..complete])?;
+    let full = entries.iter().any(|entry| entry.level == Level::Full);
+    let level = if full { Level::Full } else { Level::Quick };
+    let mut known: HashMap<String, Entry> = entries
+        .into_iter()
+        .filter(|entry| entry.level == level)
+        .map(|entry| (entry.id.clone(), entry))
+        .collect();
+    if known.is_empty() {
+        return Err(LedgerError::Nothing { file: path.display().to_string() });
+    }
+    let missing = |claim: &Claim| Entry::not_run(claim, level, "not among the records");
+    Ok(claims().map(|claim| known.remove(claim.id).unwrap_or_else(|| missing(claim))).collect())
+}
+
 /// Runs one claim.
 pub(super) fn examine(claim: &Claim, level: Level) -> Entry {
     let start = Instant::now();
-    let mut entry = Entry {
-        id: claim.id.to_owned(),
-        level,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        verdict: Verdict::NotRun,
-        slack: None,
-        corrected_slack: None,
-        ran: String::new(),
-        seconds: 0.0,
-    };
+    let mut entry = Entry::not_run(claim, level, "");
     let run = match claim.check {
         Check::Run(run) => run,
         Check::FullOnly(run) if level == Level::Full => run,
@@ -230,18 +278,26 @@ fn open(
         OpenError::Read(source) => file_error("read", path, source),
         OpenError::Write(source) => file_error("write", path, source),
     })?;
-    let mut known = HashMap::new();
+    let known = parse(path, &bytes)?
+        .into_iter()
+        .filter(|entry| entry.level == options.level)
+        .map(|entry| (entry.id.clone(), entry))
+        .collect();
+    Ok((file, known))
+}
+
+/// The entries of complete lines, those of this version.
+fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Entry>> {
+    let mut entries: Vec<Entry> = Vec::new();
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let entry: Entry = serde_json::from_slice(line).map_err(|error| LedgerError::Damaged {
+        entries.push(serde_json::from_slice(line).map_err(|error| LedgerError::Damaged {
             file: path.display().to_string(),
             line: index + 1,
             problem: error.to_string(),
-        })?;
-        if entry.level == options.level && entry.version == env!("CARGO_PKG_VERSION") {
-            known.insert(entry.id.clone(), entry);
-        }
+        })?);
     }
-    Ok((file, known))
+    entries.retain(|entry| entry.version == env!("CARGO_PKG_VERSION"));
+    Ok(entries)
 }
 
 fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> LedgerError {
@@ -294,5 +350,32 @@ mod tests {
         assert_eq!(again[0].verdict, Verdict::Holds);
         assert_eq!(again[1].slack, Some(0.125));
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 3);
+    }
+
+    /// Every claim has an entry, of the most thorough level; a line that is being written does not count.
+    #[test]
+    fn records_are_loaded_for_all_claims() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(load(folder.path()), Err(LedgerError::File { .. })));
+        let path = folder.path().join(RECORDS);
+        let claim = super::super::find(&["K-F.11"]).unwrap()[0];
+        let entry = |level, slack| Entry { slack: Some(slack), ..examine(claim, level) };
+        let line = |entry: &Entry| serde_json::to_string(entry).unwrap() + "\n";
+        let (quick, full) = (line(&entry(Level::Quick, 0.5)), line(&entry(Level::Full, 0.25)));
+        std::fs::write(&path, quick.clone() + &full[..20]).unwrap();
+        let loaded = load(folder.path()).unwrap();
+        assert_eq!(loaded.len(), claims().count());
+        let of = |entries: &[Entry]| entries.iter().find(|entry| entry.id == "K-F.11").cloned();
+        assert_eq!(of(&loaded).unwrap().slack, Some(0.5));
+        assert_eq!(
+            loaded.iter().filter(|entry| entry.verdict == Verdict::NotRun).count(),
+            loaded.len() - 1
+        );
+        std::fs::write(&path, full.clone() + &quick).unwrap();
+        assert_eq!(of(&load(folder.path()).unwrap()).unwrap().slack, Some(0.25));
+        std::fs::write(&path, quick.replace(env!("CARGO_PKG_VERSION"), "0.0.0")).unwrap();
+        assert!(matches!(load(folder.path()), Err(LedgerError::Nothing { .. })));
+        std::fs::write(&path, quick + "nonsense\n").unwrap();
+        assert!(matches!(load(folder.path()), Err(LedgerError::Damaged { line: 2, .. })));
     }
 }

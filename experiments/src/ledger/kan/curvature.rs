@@ -147,7 +147,7 @@ pub(in super::super) fn derivatives(
 }
 
 fn loss_curvature(level: Level) -> Result<Measured, CheckError> {
-    let cases = level.pick(60, 2000);
+    let cases = level.pick(60, 400);
     let slacks = loss_curvatures(cases, 1.0, 1.0)?;
     Measured::of(
         slacks,

@@ -251,6 +251,9 @@ mod tests {
         }
         let tiny = Limits { linear: 0.002, ..PRINTED };
         assert!(exceedances(40, Event::Squares, tiny).unwrap().close().unwrap() < 0.0);
+        // E12: C_clip = 10 G, but the limit of C_clip = G.
+        let clipped = Limits { linear: 0.1, ..PRINTED };
+        assert!(exceedances(40, Event::Noise, clipped).unwrap().close().unwrap() < 0.0);
         assert!(moments(20, 1.0).unwrap().close().unwrap() >= 0.0);
         assert!(moments(20, 0.01).unwrap().close().unwrap() < 0.0);
         assert!(projected(40, 0.02).unwrap().close().unwrap() < 0.0);

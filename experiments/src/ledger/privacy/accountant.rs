@@ -8,6 +8,7 @@ use super::super::claim::{Claim, Level, Method};
 use super::super::measured::{CheckError, Measured, Slacks};
 use super::closed_form::largest_norm;
 use super::densities::{Mixture, hockey_stick};
+use super::lambda_gain;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::ours("participation-norm", "privacy.md")
@@ -26,7 +27,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         }),
     Claim::ours("lambda-gain", "accounting.md, does λ > 0 help?")
         .states("the factors by which correlated noise of the same privacy changes the noise terms of the risk bound")
-        .missing("no check is written: the factors are ratios of calibrated noises, whose two ends are tested with the accountant"),
+        .checked(Method::ExactDensities, lambda_gain::check),
     Claim::ours("accountant-independent", "accounting.md")
         .states("loss distributions and RDP are above the exact δ of independent noise, and the lower side below it")
         .checked(Method::ExactDensities, independent),
@@ -35,8 +36,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         .checked(Method::Witness, fixed_size),
 ];
 
-/// The exact δ of two steps, the larger order.
-fn exact(r: f64, kappa: f64, lambda: f64, epsilon: f64) -> f64 {
+/// The exact δ of two steps with Poisson batches, the larger order.
+pub(super) fn exact(r: f64, kappa: f64, lambda: f64, epsilon: f64) -> f64 {
     let mixture: Mixture = vec![
         ((1.0 - r) * (1.0 - r), vec![0.0, 0.0]),
         (r * (1.0 - r), vec![1.0, lambda]),
@@ -48,8 +49,8 @@ fn exact(r: f64, kappa: f64, lambda: f64, epsilon: f64) -> f64 {
         .max(hockey_stick(&nothing, &mixture, kappa, epsilon))
 }
 
-/// Error of the quadrature, relative and absolute.
-const QUADRATURE: f64 = 1e-4;
+/// Relative error of the quadrature.
+pub(super) const QUADRATURE: f64 = 1e-4;
 
 /// Two steps with Poisson batches against the exact δ.
 fn two_steps(rungs: &[Rung], lambda: f64, scale: f64) -> Result<Slacks, CheckError> {

@@ -3,6 +3,7 @@
 mod accountant;
 mod closed_form;
 mod densities;
+mod lambda_gain;
 mod mixture;
 mod renyi;
 mod subsampled;
