@@ -171,10 +171,13 @@ fn wrong_input_is_refused_in_a_line() {
     let one_class = folder.path().join("one.csv");
     std::fs::write(&one_class, "x1,label\n0.1,1\n0.2,1\n0.3,1\n").unwrap();
     let one_class = one_class.to_str().unwrap();
+    let three = folder.path().join("three.csv");
+    std::fs::write(&three, "x1,label\n0.1,a\n0.2,b\n0.3,c\n").unwrap();
+    let three = three.to_str().unwrap();
     let digits = |more: &[&'static str]| [&["--data", "digits", "--classes", "0,1"], more].concat();
     let cases: Vec<(Vec<&str>, &str)> = vec![
         (vec!["--data", one_class], "one class"),
-        (vec!["--data", "digits"], "10 classes"),
+        (vec!["--data", three], "3 classes"),
         (vec!["--data", "digitz"], "neither a data set nor a file"),
         (digits(&["--batch", "1000", "--method", "streaming"]), "batch is 1000"),
         (digits(&["--steps", "10", "--batch", "100", "--method", "streaming"]), "each record once"),
@@ -185,7 +188,7 @@ fn wrong_input_is_refused_in_a_line() {
         (digits(&["--lambda", "0.5", "--method", "poisson"]), "--lambda"),
         (digits(&["--steps", "5", "--method", "data-independent"]), "data-independent"),
         (digits(&["--posterior-rate", "1e30", "--method", "data-independent"]), "diverged"),
-        (digits(&["--max-information", "0.001", "--method", "poisson"]), "max-information"),
+        (digits(&["--max-information", "0", "--method", "poisson"]), "max-information"),
         (digits(&["--test-share", "1.5"]), "test share"),
         (digits(&["--test", "digits"]), "also in the sample"),
     ];
