@@ -213,6 +213,9 @@ impl PrivatePrior {
     /// # Errors
     /// [`CertifyError`] if no noise does.
     pub fn with_max_information(self, records: usize, nats: f64, level: f64) -> Result<Self> {
+        if !(nats > 0.0 && nats.is_finite()) {
+            return Err(out_of_range("max-information [nats]", nats, "finite numbers > 0"));
+        }
         let with = |log_noise: f64| Self { noise_multiplier: log_noise.exp(), ..self };
         let (mut low, mut high) = (-5.0, 25.0);
         let is_enough = |log_noise: f64| -> Result<bool> {
