@@ -143,10 +143,10 @@ fn bad_questions_are_refused_in_one_line() {
         ("--width 2000 --degree 1 --size 2 --sampler fixed", "--batch"),
         ("--width 2000 --degree 1 --size 2 --batch 9", "full batch"),
         ("--width 2000 --degree 1 --size 2 --sampler fixed --batch 5000", "batch = 5000"),
-        ("--width 2000 --degree 1 --size 2 --kappa 1 --clip none", "clipping"),
+        ("--width 2000 --degree 1 --size 2 --kappa 1 --clip none", "clip: missing"),
         ("--width 2000 --degree 1 --size 2 --kappa -1", "kappa = -1"),
         ("--width 2000 --degree 1 --size 2 --delta 2", "(0, 1)"),
-        ("--width 2000 --degree 1 --size 2 --eta 0", "step_size = 0"),
+        ("--width 2000 --degree 1 --size 2 --eta 0", "eta = 0"),
         ("--width 2000 --degree 1 --size 2 --steps 0", "steps = 0"),
         ("--width 2000 --degree 1 --size 2 --horizon -1", "horizon = -1"),
         ("--width 2000 --degree 1 --size 2 --projection big", "needed"),
@@ -156,19 +156,85 @@ fn bad_questions_are_refused_in_one_line() {
             "--width 2000 --degree 1 --size 2 --kappa 1 --claim expectation --projection none",
             "projection",
         ),
-        ("--width 2000 --degree 1 --size 2 --max-steps 1", "most_steps"),
-        ("--width 2000 --degree 1 --size 2 --eta 1e-300", "step_size"),
+        ("--width 2000 --degree 1 --size 2 --max-steps 1", "max-steps: no allowed"),
+        ("--width 2000 --degree 1 --size 2 --eta 1e300", "eta = 1e300"),
+        ("--width 2000 --degree 1 --size 2 --eta 1e-300", "eta = 1e-300"),
+        ("--width 2000 --degree 1 --size 2 --noise 1e300", "noise = 1e300"),
+        ("--width 2000 --degree 1 --size 2 --kappa 1e300", "kappa = 1e300"),
+        ("--width 2000 --degree 1 --size 2 --clip 1e300", "clip = 1e300"),
+        ("--width 2000 --degree 1 --size 2 --projection 1e300", "projection = 1e300"),
+        ("--width 2000 --degree 1 --size 2 --horizon 1e300", "horizon = 1e300"),
+        ("--width 2000 --degree 1 --size 2 --delta-size 0", "delta-size = 0"),
+        ("--width 2000 --degree 1 --size 2 --pieces 0", "pieces = 0"),
     ] {
         let output = dpbounds(&words(&format!("{base} {options}")));
         assert_eq!(output.status.code(), Some(2), "{options}");
         assert!(stderr(&output).contains(said), "{options}: {}", stderr(&output));
+        assert!(stderr(&output).starts_with("error: "), "{options}");
     }
     let line = format!("{V} --data {} --width 200", path.display());
     let output = dpbounds(&words(&format!("{line} --population")));
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("support"), "{}", stderr(&output));
-    // Contradictions are certified, and told; a clipping norm below G is a hypothesis that fails.
+    // Contradictions are certified, and told.
     assert!(answer(&words(&line)).contains("both labels"));
-    let clipped = answer(&words(&format!("{V} --data atoms:A4,n=4000 --width 2000 --clip 0.5")));
-    assert!(clipped.contains("C_clip >= G (needs 0.5"), "{clipped}");
+}
+
+#[test]
+fn a_hypothesis_that_fails_is_named_with_the_nearest_setting_that_works() {
+    let line = format!("{V} --data atoms:A4,n=4000 --width 2000");
+    for (options, reason, remedy) in [
+        ("--clip 0.5 --eta 0.3 --steps 20", "C_clip >= G (needs 0.5", "--clip "),
+        ("--projection 2 --eta 0.3 --steps 20 --route s", "R_* >= radius", "--projection "),
+        ("--population --eta 0.5 --steps 3000 --route s-gd", "stability closes", "--eta "),
+        ("--eta 1e30", "coef = 2 eta", "--eta "),
+    ] {
+        let result = &results(&format!("{line} {options}"))[0];
+        assert!(result["value"].is_null(), "{options}");
+        assert!(result["reason"].as_str().unwrap().contains(reason), "{options}: {result}");
+        let notes = result["notes"].as_array().unwrap();
+        let note = notes
+            .iter()
+            .filter_map(|note| note.as_str()?.strip_prefix("proven to work: "))
+            .find(|note| note.starts_with(remedy))
+            .unwrap_or_else(|| panic!("{options}: {notes:?}"));
+        // The setting that is named takes the place of the given one, and works.
+        let nearest = note.split(" or ").next().unwrap().split(" (").next().unwrap();
+        let mut again: Vec<&str> = options.split_whitespace().collect();
+        for pair in nearest.split_whitespace().collect::<Vec<_>>().chunks(2) {
+            if let Some(place) = again.iter().position(|word| *word == pair[0]) {
+                again.drain(place..place + 2);
+            }
+            again.extend(pair);
+        }
+        let mended = &results(&format!("{line} {}", again.join(" ")))[0];
+        assert!(value(mended).is_finite(), "{options}: {again:?}: {mended}");
+    }
+    // A private run is told that a schedule found on the data is none that it may use.
+    let private = results(&format!("{line} --kappa 1 --eta 30 --steps 20 --projection 20"));
+    let notes = private[0]["notes"].to_string();
+    assert!(notes.contains("proven to work: --eta") && notes.contains("voids a claim"), "{notes}");
+}
+
+#[test]
+fn the_ends_of_every_range_are_evaluated() {
+    let line = format!("{V} --data atoms:A4,n=4000 --width 2000");
+    for options in [
+        "--eta 1e30",
+        "--eta 1e-30 --steps 9e15",
+        "--noise 1e30 --eta 1e30 --steps 9e15",
+        "--noise 1e30 --eta 1e30 --steps 9e15 --lambda 1",
+        "--kappa 1e30 --population",
+        "--projection 1e30 --route d",
+        "--projection 1e30 --kappa 1 --claim expectation",
+        "--projection 1e-30",
+        "--clip 1e-30",
+        "--horizon 1e30",
+        "--horizon 1e-30",
+    ] {
+        let found = &results(&format!("{line} {options}"))[0];
+        let kind = found["warrant"]["kind"].as_str().unwrap_or_default();
+        assert!(found["value"].is_null() || kind == "proven", "{options}: {found}");
+        assert_eq!(found["value"].is_null(), found["reason"].is_string(), "{options}: {found}");
+    }
 }

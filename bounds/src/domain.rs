@@ -45,6 +45,19 @@ pub(crate) fn positive(parameter: &'static str, value: f64) -> Result<f64> {
     ensure(holds, parameter, value, "a finite number > 0", "give a positive number")
 }
 
+/// A number `> 0` whose squares and products with counts stay in the range of doubles.
+pub(crate) fn moderate(parameter: &'static str, value: f64) -> Result<f64> {
+    let holds = (1e-30..=1e30).contains(&value);
+    ensure(holds, parameter, value, "1e-30 to 1e30", "give a positive number of ordinary size")
+}
+
+/// As [`moderate`], or 0.
+pub(crate) fn moderate_or_zero(parameter: &'static str, value: f64) -> Result<f64> {
+    let holds = (0.0..=1e30).contains(&value);
+    ensure(holds, parameter, value, "0 to 1e30", "give 0 or a positive number of ordinary size")
+        .map(|v| v + 0.0)
+}
+
 /// A finite number.
 pub(crate) fn finite(parameter: &'static str, value: f64) -> Result<f64> {
     ensure(value.is_finite(), parameter, value, "a finite number", "give an ordinary number")

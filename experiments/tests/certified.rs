@@ -6,8 +6,9 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 use std::time::Instant;
 
+use dpbounds_bounds::kan::certificates::Claim;
 use dpbounds_experiments::run::{
-    ClaimName, Finished, Judgement, Plan, Spec, Standing, built_in, run_in_memory,
+    Finished, Judgement, Plan, Spec, Standing, built_in, run_in_memory,
 };
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ fn run(text: &str) -> Finished {
 }
 
 /// The judgement of a claim, printed and checked.
-fn below(name: &str, finished: &Finished, claim: ClaimName) -> Judgement {
+fn below(name: &str, finished: &Finished, claim: Claim) -> Judgement {
     let one = finished.judgements.iter().find(|one| one.claim == claim).unwrap().clone();
     assert_eq!(one.standing, Standing::Below, "{name}: {one:?}");
     let (measured, certified) = (one.measured.unwrap(), one.certified.unwrap());
@@ -118,8 +119,8 @@ fn reproduce(row: &Value) {
     for one in &finished.judgements {
         let one = below(name, &finished, one.claim);
         let key = match one.claim {
-            ClaimName::Expectation => "expect",
-            ClaimName::Probability if row["cfg"]["sampler"] != "full" => "hp",
+            Claim::Expectation => "expect",
+            Claim::Probability if row["cfg"]["sampler"] != "full" => "hp",
             _ => "val",
         };
         near(one.certified.unwrap(), row["cert"][key].as_f64().unwrap(), 1e-6, name);
@@ -161,7 +162,7 @@ fn wide_configurations_that_the_oracle_leaves_out_stay_below_their_certificates(
              horizons = [{horizon}]\npieces = 8\n",
             horizon / f64::from(steps)
         );
-        let one = below(name, &run(&text), ClaimName::Probability);
+        let one = below(name, &run(&text), Claim::Probability);
         near(one.certified.unwrap(), certified, 1e-6, name);
         // To the digits of the table.
         assert!((one.measured.unwrap() - measured).abs() < 1e-4, "{name}");
@@ -179,7 +180,7 @@ fn noise_on_a_million_records_stays_below_the_certificate() {
             noisy(2e-4, lambda, 1e6, 0.975_320_460_157_533_3)
         );
         let finished = run(&text);
-        let one = below("v3, v4", &finished, ClaimName::Probability);
+        let one = below("v3, v4", &finished, Claim::Probability);
         near(one.certified.unwrap(), expected, 1e-6, "v3, v4");
         near(one.measured.unwrap(), 0.1534, 2e-3 / 0.1534, "v3, v4");
         near(one.failure.unwrap(), 4e-3, 1e-9, "v3, v4");
@@ -239,11 +240,19 @@ fn the_experiments_inside_the_program_stay_below() {
 #[ignore = "minutes: trains on all 569 records of the breast cancer data"]
 fn real_data_stay_below_their_certificates() {
     // The numbers are the prototype's.
-    let text = "name = \"real\"\nseeds = 1\n[data]\nname = \"breast-cancer\"\nscale = \"squash\"\n[model]\ndegree = 1\n\
-                size = 2\nwidth = 2048\ninit = \"greville\"\n[algorithm]\nsampler = \"full\"\nsteps = 263\n\
-                step_size = 0.3023063664160752\n[certificate]\nroute = \"s-gd\"\nhorizons = [79.50657436742779]\npieces = 8\n";
-    let one = below("breast cancer", &run(text), ClaimName::Probability);
-    assert!((one.certified.unwrap() - 0.6450).abs() < 1e-4);
-    assert!((one.measured.unwrap() - 0.5427).abs() < 1e-4);
+    for (shape, steps, horizon, certified, measured) in [
+        ("degree = 1\nsize = 2\nwidth = 2048", 263, 79.506_574_367_427_79, 0.6450, 0.5427),
+        ("degree = 3\nsize = 4\nwidth = 4096", 421, 158.685_552_776_586_5, 0.5964, 0.4683),
+    ] {
+        let text = format!(
+            "name = \"real\"\nseeds = 1\n[data]\nname = \"breast-cancer\"\nscale = \"squash\"\n[model]\n{shape}\n\
+             init = \"greville\"\n[algorithm]\nsampler = \"full\"\nsteps = {steps}\nstep_size = {}\n[certificate]\n\
+             route = \"s-gd\"\nhorizons = [{horizon}]\npieces = 8\n",
+            horizon / f64::from(steps)
+        );
+        let one = below("breast cancer", &run(&text), Claim::Probability);
+        assert!((one.certified.unwrap() - certified).abs() < 1e-4);
+        assert!((one.measured.unwrap() - measured).abs() < 1e-4);
+    }
     built_in_stays_below("certified-real", false);
 }

@@ -35,6 +35,7 @@ fn statements(noise: Option<(f64, u64)>) -> Vec<Statement> {
         Statement { words: "training, S-GD", question: ask(Route::SGd) },
         Statement { words: "training, S", question: ask(Route::S) },
         Statement { words: "training, P (paper)", question: ask(Route::P) },
+        Statement { words: "training, D (paper)", question: ask(Route::D) },
         Statement { words: "population, 5S", question: population(Route::SGd) },
     ];
     if let Some((kappa, steps)) = noise {
@@ -193,6 +194,14 @@ impl Plotted {
     }
 }
 
+/// The two largest terms, or what is refused.
+fn in_short(why: &str) -> String {
+    match why.split_once(" is refused") {
+        Some((request, _)) => format!("{request} is refused"),
+        None => why.split("; ").take(2).collect::<Vec<_>>().join("; "),
+    }
+}
+
 const fn colour(init: Initialisation) -> Colour {
     match init {
         Initialisation::Gaussian => VERMILLION,
@@ -200,7 +209,9 @@ const fn colour(init: Initialisation) -> Colour {
     }
 }
 
-const STEP: f64 = 30.0;
+const STEP: f64 = 36.0;
+/// Between the lines of the two initialisations.
+const APART: f64 = 16.0;
 const TOP: f64 = 84.0;
 const LEFT: f64 = 330.0;
 
@@ -219,7 +230,7 @@ const ESTIMATED: [Entry; 1] =
 
 impl Plot for Plotted {
     fn size(&self) -> (u32, u32) {
-        (1060, (u32::try_from(self.lines().len()).unwrap_or(1) * 30 + 208).max(500))
+        (1060, (u32::try_from(self.lines().len()).unwrap_or(1) * 36 + 208).max(500))
     }
 
     #[allow(clippy::cast_precision_loss)] // few lines, widths below 2^53
@@ -247,10 +258,11 @@ impl Plot for Plotted {
                 before = data;
             }
             canvas.text(statement, (LEFT - 10.0, y + 4.0), label.ending())?;
-            let rows =
-                self.rows.iter().filter(|row| (row.data, row.statement) == (*data, *statement));
-            for (place, row) in rows.enumerate() {
-                let (y, colour) = (y - 6.0 + 12.0 * place as f64, colour(row.init));
+            let of_line = |row: &&Row| (row.data, row.statement) == (*data, *statement);
+            let rows: Vec<&Row> = self.rows.iter().filter(of_line).collect();
+            let middle = (rows.len() as f64 - 1.0) / 2.0;
+            for (place, row) in rows.iter().enumerate() {
+                let (y, colour) = (y + APART * (place as f64 - middle), colour(row.init));
                 match &row.found {
                     Found::Certified(width) => {
                         if let Some(x) = panel.across(*width as f64) {
@@ -266,7 +278,7 @@ impl Plot for Plotted {
                     }
                     Found::None(why) => {
                         let style = Type::new(size::NOTE, colour);
-                        let text = format!("none found: {why}");
+                        let text = format!("none found: {}", in_short(why));
                         let text = shortened(&text, style, area.right - LEFT - 12.0)?;
                         canvas.text(&text, (LEFT + 8.0, y + 4.0), style)?;
                     }

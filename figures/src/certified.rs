@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use dpbounds_bounds::kan::certificates::Claim;
 use dpbounds_experiments::run::{
-    Axis as Abscissa, ClaimName, Finished, Judgement, Record, Spec, Standing,
+    Axis as Abscissa, Finished, Judgement, Record, Response, Spec, Standing,
 };
 use plotters_backend::DrawingBackend;
 
@@ -41,11 +42,11 @@ fn abscissa(spec: &Spec) -> Option<Abscissa> {
     all.iter().copied().find(|axis| *axis == Abscissa::Steps).or(all.first().copied())
 }
 
-const fn claim_words(claim: ClaimName) -> &'static str {
+const fn claim_words(claim: Claim) -> &'static str {
     match claim {
-        ClaimName::Probability => "training risk, every run or high probability",
-        ClaimName::Expectation => "training risk, mean over batches and noise",
-        ClaimName::Population => "population risk, mean over samples",
+        Claim::Probability => "training risk, every run or high probability",
+        Claim::Expectation => "training risk, mean over batches and noise",
+        Claim::Population => "population risk, mean over samples",
     }
 }
 
@@ -111,7 +112,7 @@ impl Plotted {
                 run.certificates.iter().find(|one| one.claim == claim).and_then(|one| one.upper)
             };
             let bounds: Vec<f64> = runs.iter().filter_map(certified).collect();
-            let kind = claim.response();
+            let kind = Response::from(claim);
             let value = |run: &&Record| run.outcome.as_ref()?.value(kind);
             let values: Vec<f64> = runs.iter().filter_map(value).collect();
             let route = judgement.route.as_deref().unwrap_or("none");

@@ -105,6 +105,8 @@ fn smallest_widths() {
     assert!(width("training, S-GD", "greville") < width("training, S", "greville"));
     assert!(width("training, S-GD", "greville") <= width("population, 5S", "greville"));
     assert_eq!(cell("training, P (paper)", "greville", 4), "estimate");
+    assert_eq!(cell("training, D (paper)", "greville", 4), "estimate");
+    assert!(width("training, D (paper)", "greville") > width("training, S", "greville"));
     assert!(width("training, S", "gaussian") > width("training, S", "greville"));
 }
 

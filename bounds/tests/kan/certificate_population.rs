@@ -225,5 +225,8 @@ fn a_fixed_point_that_is_not_reached_is_no_certificate() {
         .filter(|check| !check.holds)
         .map(|check| check.name.as_ref())
         .collect();
-    assert_eq!(failed, ["stability closes: F(D) <= D, or D = 2 R_bar"]);
+    assert_eq!(
+        failed,
+        ["stability closes: F(D) <= D for a D with G D <= 30 and M <= 50, or D = 2 R_bar"]
+    );
 }

@@ -21,7 +21,7 @@ pub struct CertificateSpec {
     /// Which statement certifies.
     pub route: RouteName,
     /// What is bounded; each claim has a certificate of its own.
-    pub claims: Vec<ClaimName>,
+    pub claims: Vec<Claim>,
     /// Failure probability for noise and batch gradients.
     pub delta: f64,
     /// Failure probability for large Poisson batches.
@@ -47,7 +47,7 @@ impl Default for CertificateSpec {
         let Failures { noise, batches, transfer, counts, comparator } = Failures::default();
         Self {
             route: RouteName::Auto,
-            claims: vec![ClaimName::Probability],
+            claims: vec![Claim::Probability],
             delta: noise,
             delta_size: batches,
             delta_transfer: transfer,
@@ -76,35 +76,11 @@ pub enum RouteName {
     D,
 }
 
-/// What is bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClaimName {
-    /// The averaged training risk, in every run or with high probability.
-    Probability,
-    /// Its mean over batches and noise.
-    Expectation,
-    /// The averaged population risk, its mean over samples, batches and noise.
-    Population,
-}
-
-impl ClaimName {
-    /// The name in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Probability => "probability",
-            Self::Expectation => "expectation",
-            Self::Population => "population",
-        }
-    }
-}
-
 /// What was proven about a run before it began, or why nothing was.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certified {
     /// What is bounded.
-    pub claim: ClaimName,
+    pub claim: Claim,
     /// The statement that leads: `S`, `S-GD`, `P` or `D`; none where none applies.
     pub route: Option<String>,
     /// The bound [nats].
@@ -174,7 +150,7 @@ fn certificates(
     if let Some(known) = &known {
         ingredients = ingredients.with_support(known)?;
     }
-    let one = |claim: &ClaimName| {
+    let one = |claim: &Claim| {
         let question = question(wanted, *claim, &point.settings);
         match certify(&ingredients, &question) {
             Ok(found) => Certified::of(*claim, found, &question),
@@ -185,7 +161,7 @@ fn certificates(
 }
 
 /// What is asked about exactly this run.
-fn question(wanted: &CertificateSpec, claim: ClaimName, settings: &Settings) -> Question {
+fn question(wanted: &CertificateSpec, claim: Claim, settings: &Settings) -> Question {
     Question {
         routes: match wanted.route {
             RouteName::Auto => Route::ALL.to_vec(),
@@ -194,11 +170,7 @@ fn question(wanted: &CertificateSpec, claim: ClaimName, settings: &Settings) -> 
             RouteName::P => vec![Route::P],
             RouteName::D => vec![Route::D],
         },
-        claim: match claim {
-            ClaimName::Probability => Claim::Probability,
-            ClaimName::Expectation => Claim::Expectation,
-            ClaimName::Population => Claim::Population,
-        },
+        claim,
         batch: (settings.sampler != Sampler::Full).then_some(settings.batch as u64),
         sampler: settings.sampler,
         lambda: settings.lambda,
@@ -223,7 +195,7 @@ fn question(wanted: &CertificateSpec, claim: ClaimName, settings: &Settings) -> 
 }
 
 impl Certified {
-    fn of(claim: ClaimName, found: Certificate, question: &Question) -> Self {
+    fn of(claim: Claim, found: Certificate, question: &Question) -> Self {
         let transferred = question.batch.is_some() && matches!(found.route, Route::S);
         let failure =
             found.optimisation.failure + if transferred { found.failures.transfer } else { 0.0 };
@@ -234,7 +206,7 @@ impl Certified {
             route: Some(found.route.name().to_owned()),
             value,
             upper,
-            failure: (claim == ClaimName::Probability).then_some(failure),
+            failure: (claim == Claim::Probability).then_some(failure),
             largest_term: largest.map(|term| term.name.to_string()),
             reason: reason.map(|text| text.to_string()),
             width_needed: found.outlook.as_ref().and_then(Outlook::useful_width),
@@ -245,7 +217,7 @@ impl Certified {
         }
     }
 
-    fn refused(claim: ClaimName, error: &BoundError) -> Self {
+    fn refused(claim: Claim, error: &BoundError) -> Self {
         Self {
             claim,
             route: None,

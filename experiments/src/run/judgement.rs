@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use dpbounds_bounds::kan::certificates::Claim;
 use dpbounds_bounds::special::Binomial;
 use serde::Serialize;
 
-use super::certificate::{Certified, ClaimName};
+use super::certificate::Certified;
 use super::measure::Outcome;
 use super::record::Record;
 use super::spec::{Response, Spec};
@@ -17,7 +18,7 @@ pub struct Judgement {
     /// Number of the grid point, from 0.
     pub point: usize,
     /// What is bounded.
-    pub claim: ClaimName,
+    pub claim: Claim,
     /// The statement that certifies; the first one if they differ between the seeds.
     pub route: Option<String>,
     /// Mean of the certified bounds over the seeds [nats].
@@ -38,7 +39,7 @@ pub struct Judgement {
     pub failure: Option<f64>,
     /// The verdict.
     pub standing: Standing,
-    /// Why there is no bound, or what the verdict rests on.
+    /// Why there is no bound, or what the verdict rests on; and why a claim of privacy is void, if it is.
     pub note: String,
 }
 
@@ -72,13 +73,12 @@ const LEVEL: f64 = 1e-3;
 /// The one-sided normal quantile at [`LEVEL`].
 const QUANTILE: f64 = 3.090_232_306_167_813;
 
-impl ClaimName {
-    /// What is measured for it.
-    #[must_use]
-    pub fn response(self) -> Response {
-        match self {
-            Self::Probability | Self::Expectation => Response::AveragedRisk,
-            Self::Population => Response::PopulationRisk,
+/// What is measured for a claim.
+impl From<Claim> for Response {
+    fn from(claim: Claim) -> Self {
+        match claim {
+            Claim::Probability | Claim::Expectation => Self::AveragedRisk,
+            Claim::Population => Self::PopulationRisk,
         }
     }
 }
@@ -95,13 +95,12 @@ pub fn judge(spec: &Spec, records: &[Record]) -> Vec<Judgement> {
 type Pair = (f64, Option<f64>);
 
 impl Judgement {
-    fn of(spec: &Spec, claim: ClaimName, runs: &[Record]) -> Self {
+    fn of(spec: &Spec, claim: Claim, runs: &[Record]) -> Self {
         let certified = |run: &Record| -> Option<Certified> {
             run.certificates.iter().find(|one| one.claim == claim).cloned()
         };
-        let measured = |run: &Record| {
-            run.outcome.as_ref().and_then(|all: &Outcome| all.value(claim.response()))
-        };
+        let measured =
+            |run: &Record| run.outcome.as_ref().and_then(|all: &Outcome| all.value(claim.into()));
         let all: Vec<Certified> = runs.iter().filter_map(certified).collect();
         let pairs: Vec<Pair> =
             runs.iter().filter_map(|run| Some((certified(run)?.upper?, measured(run)))).collect();
@@ -122,17 +121,20 @@ impl Judgement {
                 let reason = all.iter().find_map(|one| one.reason.clone());
                 (Standing::NoCertificate, reason.unwrap_or_default())
             }
-            ClaimName::Probability => by_count(above, pairs.len(), failure.unwrap_or(0.0)),
-            ClaimName::Expectation => by_mean(&pairs),
-            ClaimName::Population if !has_fresh_samples(spec) => match above {
+            Claim::Probability => by_count(above, pairs.len(), failure.unwrap_or(0.0)),
+            Claim::Expectation => by_mean(&pairs),
+            Claim::Population if !has_fresh_samples(spec) => match above {
                 0 => (Standing::Below, "one sample only: the claim is a mean over samples".into()),
                 _ => (
                     Standing::Undecided,
                     "the claim is a mean over samples; draw fresh independent ones".into(),
                 ),
             },
-            ClaimName::Population => by_mean(&pairs),
+            Claim::Population => by_mean(&pairs),
         };
+        let void = all.iter().find_map(|one| one.not_private.clone());
+        let note = [note, void.unwrap_or_default()].into_iter().filter(|one| !one.is_empty());
+        let note = note.collect::<Vec<_>>().join("; ");
         Self {
             point: runs[0].point,
             claim,

@@ -85,10 +85,24 @@ fn without_a_certificate_the_reason_is_told() {
     assert_eq!((one.standing, one.uncertified), (Standing::NoCertificate, 4));
     assert!(one.certified.is_none() && one.measured.is_some());
     assert!(one.note.contains("C_clip >= G"), "{}", one.note);
-    let poisson = "sampler = \"poisson\"\nbatch = 400\nsteps = 40";
-    let one = finished(&file("atoms:A4,n=4000", poisson, "route = \"p\"")).judgements.remove(0);
-    assert_eq!(one.standing, Standing::NoCertificate);
-    assert!(one.note.contains("oisson"), "{}", one.note);
+}
+
+#[test]
+fn a_sample_has_no_population_certificate_and_scaling_by_it_voids_privacy() {
+    let iris = |algorithm: &str, certificate: &str| {
+        let text =
+            file("iris", &format!("sampler = \"full\"\nsteps = 5\n{algorithm}"), certificate);
+        text.replace("seeds = 4\nfresh_data = true", "seeds = 1")
+            .replace("width = 2000", "width = 64")
+    };
+    let held_out =
+        iris("", "claims = [\"population\"]").replace("[measure]", "[measure]\nheld_out = 10");
+    let refusal = Plan::new("t", &Spec::parse("t", &held_out).unwrap()).unwrap_err().to_string();
+    assert!(refusal.contains("certificate.claims = population"), "{refusal}");
+    assert!(refusal.contains("support"), "{refusal}");
+    let noisy = iris("kappa = 1\nclip = 1\nradius = 50", "").replace("population = true\n", "");
+    let note = finished(&noisy).judgements.remove(0).note;
+    assert!(note.contains("claim of privacy is void: the scaling of the inputs"), "{note}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What one run trains and is judged on.
 
+use dpbounds_bounds::kan::certificates::Claim;
+
 use super::error::{Result, RunError};
 use super::grid::with_parameter;
 use super::spec::Spec;
@@ -44,6 +46,18 @@ impl Data {
                 key: "measure.population".into(),
                 value: "true".into(),
                 allowed: "atoms, or measure.held_out = N for a held-out sample".into(),
+            });
+        }
+        let claims = spec.certificate.iter().flat_map(|wanted| &wanted.claims);
+        let known = population.as_ref().is_some_and(|set| set.multiplicities.is_some());
+        if claims.into_iter().any(|claim| *claim == Claim::Population) && !known {
+            return Err(RunError::Value {
+                file: file.to_owned(),
+                key: "certificate.claims".into(),
+                value: "population".into(),
+                allowed: "probability or expectation for a sample: a population certificate needs the support of the \
+                          distribution (atoms)"
+                    .into(),
             });
         }
         let counted = sample.multiplicities.is_some();

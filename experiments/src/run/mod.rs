@@ -18,7 +18,7 @@ mod spec;
 mod summary;
 
 pub use builtin::{BuiltIn, built_in, built_ins};
-pub use certificate::{CertificateSpec, Certified, ClaimName, RouteName};
+pub use certificate::{CertificateSpec, Certified, RouteName};
 pub use curve::Curve;
 pub use error::{Result, RunError};
 pub use fit::{Slope, Verdict, fit};

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::certificate::ClaimName;
+use dpbounds_bounds::kan::certificates::Claim;
+
+use super::certificate::{CertificateSpec, RouteName};
 use super::curve::MOST_POINTS;
 use super::error::{Result, RunError};
 use super::spec::{Axis, Dtype, Measure, Response, SlopeSpec, Spec};
@@ -139,6 +141,26 @@ impl Spec {
             let value = format!("{:?}", wanted.claims);
             return refuse("certificate.claims", value, "one or more, each once");
         }
+        if let Some((key, value, allowed)) = wanted.out_of_range() {
+            return refuse(&format!("certificate.{key}"), value, allowed);
+        }
+        match self.algorithm.sampler {
+            Sampler::Poisson if matches!(wanted.route, RouteName::P | RouteName::D) => {
+                let allowed = "\"auto\" or \"s\" with the sampler poisson, or the sampler fixed: the proofs of P and D \
+                               need batches of a fixed size";
+                return refuse(
+                    "certificate.route",
+                    format!("{:?}", wanted.route).to_lowercase(),
+                    allowed,
+                );
+            }
+            Sampler::Stream => {
+                let allowed = "full, fixed or poisson with [certificate]: every proof needs batches that are \
+                               independent of the weights they are used at";
+                return refuse("algorithm.sampler", "\"stream\"".into(), allowed);
+            }
+            _ => {}
+        }
         if self.model.dtype == Dtype::F32 {
             let allowed = "\"f64\" with [certificate]: the theorems are about exact arithmetic, and single \
                            precision is only measured";
@@ -148,7 +170,7 @@ impl Spec {
             let allowed = "1 with [certificate], which bounds the average over every step";
             return refuse("measure.every", self.measure.every.to_string(), allowed);
         }
-        if claims.contains(&ClaimName::Population) && !self.measure.population {
+        if claims.contains(&Claim::Population) && !self.measure.population {
             let allowed = "true with the claim \"population\", which needs data whose distribution has finitely \
                            many points (atoms)";
             return refuse("measure.population", "false".into(), allowed);
@@ -244,6 +266,29 @@ impl Spec {
                 refuse("slope.allowed", &value, "a pair [low, high] around predicted, or neither")
             }
         }
+    }
+}
+
+impl CertificateSpec {
+    /// The first number that is out of range: its key, its value, and what is allowed.
+    fn out_of_range(&self) -> Option<(&'static str, String, &'static str)> {
+        let failures = [
+            ("delta", Some(self.delta)),
+            ("delta_size", Some(self.delta_size)),
+            ("delta_transfer", Some(self.delta_transfer)),
+            ("delta_count", Some(self.delta_count)),
+            ("delta_comparator", self.delta_comparator),
+        ];
+        for (key, failure) in failures {
+            if let Some(failure) = failure.filter(|failure| !(*failure > 0.0 && *failure < 1.0)) {
+                return Some((key, failure.to_string(), "(0, 1), both ends excluded"));
+            }
+        }
+        if !(1..=4096).contains(&self.pieces) {
+            return Some(("pieces", self.pieces.to_string(), "1 to 4096"));
+        }
+        let bad = self.horizons.iter().find(|horizon| !(1e-30..=1e30).contains(*horizon));
+        bad.map(|horizon| ("horizons", format!("{horizon:e}"), "1e-30 to 1e30"))
     }
 }
 

@@ -65,6 +65,28 @@ fn bad_files_are_refused_with_the_place_and_the_remedy() {
             ["curve = 99", "100 to 999999"],
         ),
         ("[-1.1, -0.6]", "[-0.6, -0.5]", ["slope.allowed", "around predicted"]),
+        ("[[slope]]", "[certificate]\ndelta = 2\n[[slope]]", ["certificate.delta = 2", "(0, 1)"]),
+        (
+            "[[slope]]",
+            "[certificate]\ndelta_comparator = 0\n[[slope]]",
+            ["delta_comparator = 0", "(0, 1)"],
+        ),
+        ("[[slope]]", "[certificate]\npieces = 0\n[[slope]]", ["certificate.pieces = 0", "4096"]),
+        (
+            "[[slope]]",
+            "[certificate]\nhorizons = [-1]\n[[slope]]",
+            ["certificate.horizons = -1", "1e-30"],
+        ),
+        (
+            "sampler = \"full\"\nsteps = 10\nstep_size = 0.5",
+            "sampler = \"poisson\"\nbatch = 2\nsteps = 10\nstep_size = 0.5\n[certificate]\nroute = \"d\"",
+            ["certificate.route = d", "the sampler fixed"],
+        ),
+        (
+            "sampler = \"full\"\nsteps = 10\nstep_size = 0.5",
+            "sampler = \"stream\"\nbatch = 2\nsteps = 10\nstep_size = 0.5\n[certificate]",
+            ["algorithm.sampler = \"stream\"", "full, fixed or poisson"],
+        ),
     ] {
         let error = Spec::parse("t.toml", &GOOD.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{to}: {error}");

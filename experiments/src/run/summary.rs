@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::certificate::ClaimName;
+use dpbounds_bounds::kan::certificates::Claim;
+
 use super::judgement::Judgement;
 use super::record::{Header, Record};
 use super::spec::{Axis, Response};
@@ -37,7 +38,7 @@ pub fn summary_csv(header: &Header, records: &[Record], judgements: &[Judgement]
         columns.extend([format!("{name}_mean"), format!("{name}_standard_error")]);
     }
     let claims = header.spec.certificate.iter().flat_map(|wanted| wanted.claims.iter());
-    let claims: Vec<ClaimName> = claims.copied().collect();
+    let claims: Vec<Claim> = claims.copied().collect();
     for claim in &claims {
         let parts = ["certified", "measured", "ratio", "above", "verdict"];
         columns.extend(parts.map(|part| format!("{}_{part}", claim.name())));

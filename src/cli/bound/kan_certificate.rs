@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use dpbounds_bounds::BoundError;
 use dpbounds_bounds::kan::certificates::{
     Certificate, Claim, Clipping, Failures, Ingredients, Noise, Privacy, Projection, Question,
     Remedy, Route, Schedule, certify,
@@ -225,7 +226,7 @@ impl CertificateCommand {
             ingredients = ingredients.with_support(known)?;
         }
         runs.each(|run| {
-            let found = certify(&ingredients, &self.question(run)?)?;
+            let found = certify(&ingredients, &self.question(run)?).map_err(named_as_options)?;
             Ok(self.answer(found, self.network.inputs(data, point)))
         })
     }
@@ -324,8 +325,9 @@ impl CertificateCommand {
             Privacy::None => {}
             Privacy::Conditional(text) | Privacy::Void(text) => notes.push(text.to_string()),
         }
+        let looked = !self.population;
         for remedy in found.outlook.iter().flat_map(|outlook| &outlook.remedies) {
-            notes.push(self.remedy(remedy));
+            notes.push(remedy_in_words(remedy, looked && training.noise > 0.0));
         }
         let derived = vec![
             derived("tau", found.distance),
@@ -336,28 +338,71 @@ impl CertificateCommand {
         ];
         Answer { derived, notes, ..Answer::new(inputs, found.bound) }
     }
+}
 
-    fn remedy(&self, remedy: &Remedy) -> String {
-        match remedy {
-            Remedy::Schedule { step_size, steps, value } => format!(
-                "proven to work: --eta {} --steps {steps} (bound {})",
-                display(*step_size),
-                display(*value)
-            ),
-            Remedy::Width { width, value } => format!(
-                "estimate, no guarantee: a width of about {width} would do (bound about {}); constants, margin and \
+/// A change that helps; `spoils` tells that one which was found on the data would void a claim of privacy.
+fn remedy_in_words(remedy: &Remedy, spoils: bool) -> String {
+    let spoils =
+        if spoils { "; found by looking at the data, which voids a claim of privacy" } else { "" };
+    match remedy {
+        Remedy::Schedule { step_size, steps, value } => format!(
+            "proven to work: --eta {} --steps {steps} (bound {}){spoils}",
+            display(*step_size),
+            display(*value)
+        ),
+        Remedy::Clipping { norm, value } => format!(
+            "proven to work: --clip {} or --clip public (bound {})",
+            display(*norm),
+            display(*value)
+        ),
+        Remedy::Radius { radius, horizon, value } => format!(
+            "proven to work: --projection {} --horizon {} (bound {}){spoils}",
+            display(*radius),
+            display(*horizon),
+            display(*value)
+        ),
+        Remedy::Width { width, value } => format!(
+            "estimate, no guarantee: a width of about {width} would do (bound about {}); constants, margin and \
                  comparator are carried over from this network",
-                display(*value)
-            ),
-            Remedy::Records { records, value } => format!(
-                "by the formulas: about {records} records of the same distribution would do (bound about {})",
-                display(*value)
-            ),
-            Remedy::Noise { noise, value } => format!(
-                "by the formulas: noise per coordinate of {} would do (bound about {})",
-                display(*noise),
-                display(*value)
-            ),
-        }
+            display(*value)
+        ),
+        Remedy::Records { records, value } => format!(
+            "by the formulas: about {records} records of the same distribution would do (bound about {})",
+            display(*value)
+        ),
+        Remedy::Noise { noise, value } => format!(
+            "by the formulas: noise per coordinate of {} would do (bound about {})",
+            display(*noise),
+            display(*value)
+        ),
+    }
+}
+
+/// The error with the names of the options instead of those of the formulas.
+fn named_as_options(error: BoundError) -> BoundError {
+    let option = |name: &str| match name {
+        "step_size" => Some("eta"),
+        "radius" => Some("projection"),
+        "clipping" => Some("clip"),
+        "most_steps" => Some("max-steps"),
+        "failure of the noise" => Some("delta"),
+        "failure of the batch sizes" => Some("delta-size"),
+        "failure of the transfer" => Some("delta-transfer"),
+        "failure of the counts" => Some("delta-count"),
+        "failure of the comparator" => Some("delta-comparator"),
+        _ => None,
+    };
+    match error {
+        BoundError::OutOfRange { parameter, value, allowed, remedy } => BoundError::OutOfRange {
+            parameter: option(parameter).unwrap_or(parameter),
+            value,
+            allowed,
+            remedy,
+        },
+        BoundError::Input { parameter, problem } => BoundError::Input {
+            parameter: option(&parameter).map_or(parameter, str::to_owned),
+            problem,
+        },
+        other => other,
     }
 }

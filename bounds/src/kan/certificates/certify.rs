@@ -2,6 +2,8 @@
 
 use std::f64::consts::LN_2;
 
+use serde::{Deserialize, Serialize};
+
 use super::outlook::{Outlook, outlook};
 use super::search::{Chosen, search};
 use super::setting::Setting;
@@ -42,7 +44,8 @@ impl Route {
 }
 
 /// What is bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Claim {
     /// The training risk, averaged over the steps, in every run or with high probability.
     Probability,
@@ -53,14 +56,26 @@ pub enum Claim {
     Population,
 }
 
+impl Claim {
+    /// Its name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Probability => "probability",
+            Self::Expectation => "expectation",
+            Self::Population => "population",
+        }
+    }
+}
+
 /// The noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Noise {
     /// None.
     None,
-    /// κ, in clipping norms on the sum of the clipped gradients.
+    /// κ, in clipping norms on the sum of the clipped gradients; 0 to 1e30.
     Multiplier(f64),
-    /// `c = C_clip κ/B`.
+    /// `c = C_clip κ/B`; 0 to 1e30.
     Coordinate(f64),
 }
 
@@ -71,7 +86,7 @@ pub enum Clipping {
     None,
     /// G over the public domain of the inputs: the smallest public norm at which clipping never acts.
     Public,
-    /// This.
+    /// This: 1e-30 to 1e30.
     At(f64),
 }
 
@@ -82,14 +97,14 @@ pub enum Projection {
     None,
     /// The smallest radius that the certificate allows.
     Needed,
-    /// This.
+    /// This: 1e-30 to 1e30.
     At(f64),
 }
 
 /// Step size and steps: what is given is kept, the rest is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Schedule {
-    /// η, > 0.
+    /// η, 1e-30 to 1e30.
     pub step_size: Option<f64>,
     /// T.
     pub steps: Option<u64>,
@@ -145,7 +160,7 @@ pub struct Question {
     pub projection: Projection,
     /// η and T.
     pub schedule: Schedule,
-    /// Horizons of the comparators; a grid from 3 to 3000 and `ηT` if there is none.
+    /// Horizons of the comparators; a grid from 3 to 3000 and `ηT` if there is none. 1e-30 to 1e30.
     pub horizons: Option<Vec<f64>>,
     /// Failure probabilities.
     pub failures: Failures,
@@ -366,11 +381,17 @@ fn ensure_question(question: &Question) -> Result<()> {
     domain::probability("lambda", question.lambda)?;
     match question.noise {
         Noise::None => 0.0,
-        Noise::Multiplier(kappa) => domain::non_negative("kappa", kappa)?,
-        Noise::Coordinate(noise) => domain::non_negative("noise", noise)?,
+        Noise::Multiplier(kappa) => domain::moderate_or_zero("kappa", kappa)?,
+        Noise::Coordinate(noise) => domain::moderate_or_zero("noise", noise)?,
     };
     if let Some(eta) = question.schedule.step_size {
-        domain::positive("step_size", eta)?;
+        domain::moderate("step_size", eta)?;
+    }
+    if let Clipping::At(norm) = question.clipping {
+        domain::moderate("clipping", norm)?;
+    }
+    if let Projection::At(radius) = question.projection {
+        domain::moderate("radius", radius)?;
     }
     for (name, count) in
         [("steps", question.schedule.steps), ("most_steps", question.schedule.most_steps)]
@@ -380,7 +401,7 @@ fn ensure_question(question: &Question) -> Result<()> {
         }
     }
     for horizon in question.horizons.iter().flatten() {
-        domain::positive("horizon", *horizon)?;
+        domain::moderate("horizon", *horizon)?;
     }
     let failures = &question.failures;
     for (name, value) in [

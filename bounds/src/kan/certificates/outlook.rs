@@ -2,9 +2,10 @@
 
 use std::f64::consts::LN_2;
 
-use super::certify::{Claim, Noise, Route};
-use super::search::{Candidate, best, grid};
+use super::certify::{Claim, Clipping, Noise, Projection, Question, Route, Schedule};
+use super::search::{Candidate, Try, best, grid};
 use super::setting::Setting;
+use super::short_above;
 use crate::kan::RealisedConstants;
 
 /// What would have to change, one thing at a time: first for the hypotheses to hold, then for a value below log 2.
@@ -34,6 +35,22 @@ pub enum Remedy {
         step_size: f64,
         /// T.
         steps: u64,
+        /// The value there, in nats.
+        value: f64,
+    },
+    /// The public clipping norm instead of a smaller one, for this very network: proven.
+    Clipping {
+        /// G over the public domain of the inputs.
+        norm: f64,
+        /// The value there, in nats.
+        value: f64,
+    },
+    /// A larger projection radius for this very network: proven.
+    Radius {
+        /// `R_*`.
+        radius: f64,
+        /// Horizon of the comparator that needs no more.
+        horizon: f64,
         /// The value there, in nats.
         value: f64,
     },
@@ -91,24 +108,42 @@ fn remedies(
 ) -> Vec<Remedy> {
     let stride = (comparators.len() / 10).max(1);
     let few: Vec<Candidate> = comparators.iter().step_by(stride).cloned().collect();
-    let value = |setting: &Setting<'_>| -> Option<f64> {
+    let find = |setting: &Setting<'_>, route: Route| -> Option<(f64, Try)> {
         let plans = grid(setting, route, STRIDE);
         let found = best(setting, route, &few, &plans, &setting.question.failures).ok()?;
-        found.evaluated.bound.value.filter(|value| *value < target)
+        let value = found.evaluated.bound.value.filter(|value| *value < target)?;
+        Some((value, found))
+    };
+    let value = |setting: &Setting<'_>| find(setting, route).map(|(value, _)| value);
+    let question = setting.question;
+    // Another question may have another leader.
+    let asked = |question: Question| {
+        let routes = question.routes.iter();
+        let found =
+            routes.filter_map(|&route| find(&Setting { question: &question, ..*setting }, route));
+        found.min_by(|one, other| one.0.total_cmp(&other.0))
     };
     let mut remedies = Vec::new();
-    let schedule = setting.question.schedule;
-    if schedule.step_size.is_some() || schedule.steps.is_some() {
-        let mut free = setting.question.clone();
-        (free.schedule.step_size, free.schedule.steps) = (None, None);
-        let freed = Setting { question: &free, ..*setting };
-        let found = best(&freed, route, &few, &grid(&freed, route, STRIDE), &free.failures).ok();
-        if let Some(found) = found
-            && let Some(value) = found.evaluated.bound.value.filter(|value| *value < target)
-        {
+    if question.schedule.step_size.is_some() || question.schedule.steps.is_some() {
+        let schedule = Schedule { step_size: None, steps: None, ..question.schedule };
+        if let Some((value, found)) = asked(Question { schedule, ..question.clone() }) {
             let plan = found.plan;
             remedies.push(Remedy::Schedule { step_size: plan.step_size, steps: plan.steps, value });
         }
+    }
+    if matches!(question.clipping, Clipping::At(norm) if norm < setting.public_gradient)
+        && let Some((value, _)) = asked(Question { clipping: Clipping::Public, ..question.clone() })
+    {
+        remedies.push(Remedy::Clipping { norm: setting.public_gradient, value });
+    }
+    if let Projection::At(given) = question.projection
+        && let Some((value, found)) =
+            asked(Question { projection: Projection::Needed, ..question.clone() })
+        && let Some(needed) = found.evaluated.training.radius.filter(|needed| *needed > given)
+    {
+        // Room for a comparator that is found again from another start.
+        let radius = short_above(needed * (1.0 + 1e-6), 6);
+        remedies.push(Remedy::Radius { radius, horizon: few[found.place].horizon, value });
     }
     let now = setting.extent.width;
     if let Some((width, value)) =
@@ -117,13 +152,13 @@ fn remedies(
         // Antithetic widths are even.
         remedies.push(Remedy::Width { width: width.next_multiple_of(2), value });
     }
-    if setting.question.claim == Claim::Population
+    if question.claim == Claim::Population
         && let Some((records, value)) =
             smallest(setting.records, MOST, |records| value(&Setting { records, ..*setting }))
     {
         remedies.push(Remedy::Records { records, value });
     }
-    if setting.question.noise != Noise::None {
+    if question.noise != Noise::None {
         let plan = grid(setting, route, STRIDE).first().copied();
         let full = plan.and_then(|plan| setting.training(plan, None).ok()).map(|run| run.noise);
         // Halvings of the noise, in steps of a fifth of a factor of 2.

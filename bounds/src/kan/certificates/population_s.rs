@@ -128,7 +128,7 @@ pub fn population_s(arguments: &PopulationS<'_>) -> Result<Bound> {
         distance = raised;
     }
     let image = if distance >= cap { cap } else { next(distance) };
-    let name = "stability closes: F(D) <= D, or D = 2 R_bar";
+    let name = "stability closes: F(D) <= D for a D with G D <= 30 and M <= 50, or D = 2 R_bar";
     let fixed = Check::new(name, image, Comparison::AtMost, distance);
     let within = fixed.holds && gradient * distance <= LARGEST_EXPONENT;
     let exponent = if within { growth(distance) } else { 0.0 };

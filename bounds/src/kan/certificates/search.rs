@@ -33,7 +33,8 @@ pub(super) struct Chosen {
 #[derive(Clone)]
 pub(super) struct Try {
     pub(super) plan: Plan,
-    place: usize,
+    /// Which of the comparators.
+    pub(super) place: usize,
     pub(super) evaluated: Evaluated,
     score: Score,
 }
@@ -229,7 +230,7 @@ pub(super) fn best(
     }
     best.ok_or_else(|| {
         fault.unwrap_or(BoundError::Input {
-            parameter: "step_size and most_steps".into(),
+            parameter: "most_steps".into(),
             problem: "no allowed number of steps reaches a horizon of the search; allow more steps or larger ones, or \
                       give both the step size and the steps"
                 .into(),

@@ -15,7 +15,7 @@ use crate::privacy::Sampler;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Training {
-    /// Step size η, > 0.
+    /// Step size η, 1e-30 to 1e30.
     pub step_size: f64,
     /// T: the iterates `W_0, .., W_{T−1}` are averaged, `T − 1` updates are made; 1 to 2^53.
     pub steps: u64,
@@ -27,7 +27,7 @@ pub struct Training {
     pub sampler: Sampler,
     /// Correlation λ of the noise, in [0, 1].
     pub lambda: f64,
-    /// `c = C_clip κ/B`: standard deviation of the noise in every coordinate of the averaged gradient, ≥ 0.
+    /// `c = C_clip κ/B`: standard deviation of the noise in every coordinate of the averaged gradient, 0 to 1e30.
     pub noise: f64,
     /// `C_clip`, > 0; none if gradients are not clipped.
     pub clipping: Option<f64>,
@@ -65,11 +65,11 @@ impl Training {
 
     /// Checks every range.
     pub(super) fn checked(&self) -> Result<Numbers> {
-        domain::positive("step_size", self.step_size)?;
+        domain::moderate("step_size", self.step_size)?;
         let steps = domain::count("steps", self.steps)?;
         domain::batch_of("batch", self.batch, "records", self.records)?;
         domain::probability("lambda", self.lambda)?;
-        domain::non_negative("noise", self.noise)?;
+        domain::moderate_or_zero("noise", self.noise)?;
         for (name, value) in [("clipping", self.clipping), ("radius", self.radius)] {
             if let Some(value) = value {
                 domain::positive(name, value)?;
