@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::time::Duration;
-
 use dpbounds_bounds::kan::{Activation, Initialisation, Knots, SplineBasis, initialise};
 use dpbounds_bounds::pac_bayes::sampling::clopper_pearson;
 use dpbounds_bounds::privacy::{Effort, Plan, Question, Relation, account};
@@ -115,7 +113,7 @@ fn measured(with: &[f64], without: &[f64]) -> f64 {
 }
 
 fn upper(plan: &Plan, kappa: f64) -> f64 {
-    let effort = Effort { budget: Duration::ZERO, ..Effort::default() };
+    let effort = Effort::without_clock();
     let bound = account(plan, kappa, Question::EpsilonAt { delta: DELTA }, &effort).unwrap();
     bound.upper.unwrap()
 }

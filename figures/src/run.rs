@@ -1,7 +1,5 @@
 //! The run whose noise is plotted against its correlation λ, and what is known about that noise.
 
-use std::time::Duration;
-
 use dpbounds_bounds::privacy::correlated::ladder::linear_test::largest_refuted_noise;
 use dpbounds_bounds::privacy::correlated::monte_carlo::{Settings, forward_pilot, samples_needed};
 use dpbounds_bounds::privacy::{Effort, Method, Pair, Plan, Relation, Sampler, Target, calibrate};
@@ -62,7 +60,7 @@ impl Run {
     pub(crate) fn sufficient(&self, lambda: f64, epsilon: f64, method: Method) -> Result<Bound> {
         // With no budget only coarse grids are used, one to two percent above the fine ones and
         // several times as fast; nothing depends on the speed of the machine.
-        let effort = Effort { method, budget: Duration::ZERO, ..Effort::default() };
+        let effort = Effort { method, ..Effort::without_clock() };
         let plan = Plan { lambda, ..self.plan };
         Ok(calibrate(&plan, Target { epsilon, delta: DELTA }, &effort)?)
     }

@@ -1,6 +1,6 @@
 //! The smallest noise κ that meets (ε, δ).
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::account::{methods, one_step};
 use super::closed_form::KAPPA;
@@ -21,8 +21,6 @@ use crate::warrant::{Bound, Check, Comparison, Source, Warrant};
 /// Relative width at which a calibration stops, on the safe side.
 const TOLERANCE: f64 = 3e-4;
 const LARGEST_KAPPA: f64 = 1e12;
-/// The coarse search may take this long even if no time was allowed for finer ones.
-const LEAST_BUDGET: Duration = Duration::from_secs(60);
 /// About the share of the noise that a finer grid proves, for the grids after the coarse one.
 const FINER: [f64; 2] = [0.985, 0.996];
 
@@ -257,7 +255,7 @@ impl Search<'_> {
     }
 
     fn is_late(&self) -> bool {
-        self.start.elapsed() > self.effort.budget.max(LEAST_BUDGET)
+        self.start.elapsed() > self.effort.budget.max(self.effort.patience)
     }
 
     fn nothing_found(&self, method: Method) -> String {

@@ -19,8 +19,11 @@ pub struct Effort<'a> {
     /// Which statements may answer.
     pub method: Method,
     /// After this time no finer rung is started: the best proven answer so far is returned. Only
-    /// this choice depends on the speed of the machine.
+    /// this choice and `patience` depend on the speed of the machine.
     pub budget: Duration,
+    /// The first search may take this long even if no time was allowed for finer ones. With
+    /// [`Duration::MAX`] and no budget the answer does not depend on the machine's speed.
+    pub patience: Duration,
     /// Samples, failure probability and seed of Monte Carlo certificates.
     pub monte_carlo: Settings,
     /// Told the name of each stage when it starts.
@@ -33,9 +36,18 @@ impl Default for Effort<'_> {
         Self {
             method: Method::Auto,
             budget: Duration::from_secs(60),
+            patience: Duration::from_secs(60),
             monte_carlo: Settings::new(100_000, 1e-6, 0),
             progress: &|_| (),
         }
+    }
+}
+
+impl Effort<'_> {
+    /// The first proven value of every rung, however long it takes: it does not depend on the machine's speed.
+    #[must_use]
+    pub fn without_clock() -> Self {
+        Self { budget: Duration::ZERO, patience: Duration::MAX, ..Self::default() }
     }
 }
 
@@ -44,6 +56,7 @@ impl fmt::Debug for Effort<'_> {
         f.debug_struct("Effort")
             .field("method", &self.method)
             .field("budget", &self.budget)
+            .field("patience", &self.patience)
             .field("monte_carlo", &self.monte_carlo)
             .finish_non_exhaustive()
     }

@@ -1,7 +1,5 @@
 //! Plans, draws and short forms shared by the tests of accounts.
 
-use std::time::Duration;
-
 use dpbounds_bounds::Bound;
 use dpbounds_bounds::privacy::correlated::monte_carlo::Settings;
 use dpbounds_bounds::privacy::{Effort, Method, Plan, Question, Relation, Sampler, account};
@@ -47,7 +45,7 @@ pub fn plan(n: u64, batch: u64, steps: u64, lambda: f64, of: (Sampler, Relation)
 pub fn effort(method: Method) -> Effort<'static> {
     // Without time for finer grids nothing depends on the speed of the machine.
     let monte_carlo = Settings::new(20_000, 1e-3, 5);
-    Effort { method, monte_carlo, budget: Duration::ZERO, ..Effort::default() }
+    Effort { method, monte_carlo, ..Effort::without_clock() }
 }
 
 pub fn spent(plan: &Plan, kappa: f64, question: Question, method: Method) -> Bound {

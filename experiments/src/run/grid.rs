@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use dpbounds_bounds::kan::{Knots, Network, SplineBasis, initialise};
 use dpbounds_bounds::privacy::{self, Effort, Target};
@@ -294,8 +293,8 @@ fn calibrate(
         sampler: settings.sampler,
         relation: target.relation.parse()?,
     };
-    let effort =
-        Effort { method: target.method.parse()?, budget: Duration::ZERO, ..Effort::default() };
+    // No clock: the noise of an experiment must not depend on the machine's speed.
+    let effort = Effort { method: target.method.parse()?, ..Effort::without_clock() };
     let bound = privacy::calibrate(&plan, Target { epsilon, delta: target.delta }, &effort)?;
     bound.value.ok_or_else(|| BoundError::Input {
         parameter: "privacy.method".into(),

@@ -128,7 +128,7 @@ fn horizons(setting: &Setting<'_>, seen: &Linearisation<'_>) -> Vec<f64> {
     }
     let (rows, width) = (number(seen.sample().len()), number(seen.network().width()));
     let work = rows * width * (rows + 60.0) + 5.0 * rows.powi(3);
-    let points = if work < 5e7 {
+    let points = if work < 2e7 {
         45
     } else if work < 5e8 {
         17

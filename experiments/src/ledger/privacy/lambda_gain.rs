@@ -1,7 +1,5 @@
 //! What correlated noise changes in the noise terms of the risk bound.
 
-use std::time::Duration;
-
 use dpbounds_bounds::kan::rates::{Run, a_corr};
 use dpbounds_bounds::privacy::{
     Bracket, Effort, LambdaGain, Method, Plan, Relation, Sampler, Target, calibrate, lambda_gain,
@@ -84,8 +82,7 @@ fn two_steps(level: Level, lambda: f64, scale: f64) -> Result<Slacks, CheckError
                     sampler: Sampler::Poisson,
                     relation: Relation::AddRemove,
                 };
-                // Without a budget nothing depends on the speed of the machine.
-                let effort = Effort { method, budget: Duration::ZERO, ..Effort::default() };
+                let effort = Effort { method, ..Effort::without_clock() };
                 let bound = calibrate(&plan, target, &effort)?;
                 let sides = bound.lower.zip(bound.value);
                 let (lower, upper) = sides.ok_or_else(|| {
