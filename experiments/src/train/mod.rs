@@ -11,5 +11,7 @@ mod workload;
 pub use dp_sgd::{StepReport, Trainer};
 pub use dpbounds_bounds::privacy::Sampler;
 pub use error::TrainError;
+pub(crate) use noise::noise_key;
+pub(crate) use sampler::Batches;
 pub use settings::Settings;
 pub use workload::{Task, Workload};
