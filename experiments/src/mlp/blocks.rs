@@ -1,7 +1,7 @@
 //! Batches cut into blocks of rows, which threads share. The cut depends on the batch alone.
 
-/// Rows of a block: at most this many, and blocks of a batch are nearly equal.
-const ROWS: usize = 256;
+/// Rows of a block: at most this many, and blocks of a batch are nearly equal. Every block packs the weights anew.
+const ROWS: usize = 1024;
 
 /// Rows in each block but the last of a batch.
 pub(super) fn rows_of_a_block(batch: usize) -> usize {
