@@ -5,6 +5,7 @@ pub mod data;
 pub mod kan;
 pub mod ledger;
 mod lines;
+pub mod mlp;
 pub mod paper_tables;
 pub mod run;
 pub mod train;

@@ -65,14 +65,13 @@ pub(super) fn read(
     table(&file, files::read(images)?, &label_file, label_bytes, classes, class_names)
 }
 
-fn table(
+/// Images and as many labels.
+fn pair(
     file: &str,
     image_bytes: Vec<u8>,
     label_file: &str,
     label_bytes: Vec<u8>,
-    classes: Option<&Classes>,
-    class_names: &[&str],
-) -> Result<Table> {
+) -> Result<(Idx, Idx)> {
     let labels = parse(label_file, label_bytes, 1..=1, "01 for labels")?;
     let images = parse(file, image_bytes, 2..=4, "02 to 04 for images")?;
     let fault = |problem| DataError::File { file: file.to_owned(), problem };
@@ -92,6 +91,27 @@ fn table(
         let problem = RowProblem::TooManyColumns { found: dimension, limit: MOST_COLUMNS };
         return Err(DataError::Row { file: file.to_owned(), place: Place::Record(1), problem });
     }
+    Ok((images, labels))
+}
+
+/// Reads images and their labels and keeps all classes: pixels, numbers of a pixel row, labels.
+pub(super) fn read_all(images: &Path, labels: &Path) -> Result<(Vec<u8>, usize, Vec<u8>)> {
+    let (file, label_file) = (images.display().to_string(), labels.display().to_string());
+    let label_bytes = files::read(labels)?;
+    let (images, labels) = pair(&file, files::read(images)?, &label_file, label_bytes)?;
+    Ok((images.values, images.dimensions[1..].iter().product(), labels.values))
+}
+
+fn table(
+    file: &str,
+    image_bytes: Vec<u8>,
+    label_file: &str,
+    label_bytes: Vec<u8>,
+    classes: Option<&Classes>,
+    class_names: &[&str],
+) -> Result<Table> {
+    let (images, labels) = pair(file, image_bytes, label_file, label_bytes)?;
+    let dimension = images.dimensions[1..].iter().product::<usize>();
     let largest = usize::from(labels.values.iter().copied().max().unwrap_or(0));
     let names: Vec<String> = (0..=largest)
         .map(|class| class_names.get(class).map_or(class.to_string(), |&name| name.to_owned()))

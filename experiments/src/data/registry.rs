@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::classes::Classes;
 use super::error::{DataError, Result};
 use super::idx;
+use super::images::{self, Images};
 use super::shipped::{self, Shipped};
 use super::table::Table;
 
@@ -212,6 +213,16 @@ pub(super) fn load(
             Ok((idx::read(&images, &labels, classes, entry.classes)?, Some((0.0, 255.0))))
         }
     }
+}
+
+/// Fashion-MNIST with all ten classes: 60,000 images, or the 10,000 of the held-out part.
+///
+/// # Errors
+/// [`DataError::NotInstalled`], naming the package, or what is wrong with the files.
+pub fn fashion_mnist(held_out: bool) -> Result<Images> {
+    let [images, labels] = fashion_files(Path::new(FASHION), held_out)?;
+    let names = entries().iter().find(|entry| matches!(entry.kind, Kind::Fashion));
+    images::read(&images, &labels, names.map_or(&[], |entry| entry.classes))
 }
 
 /// The files of images and labels.

@@ -55,6 +55,12 @@ pub enum TrainError {
         /// The sampler.
         sampler: Sampler,
     },
+    /// The run left the range of its numbers.
+    #[error("{what} overflowed in training; use a smaller step size or less momentum")]
+    Diverged {
+        /// What overflowed.
+        what: &'static str,
+    },
     /// The network itself.
     #[error(transparent)]
     Network(#[from] BoundError),

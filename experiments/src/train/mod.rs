@@ -12,7 +12,7 @@ pub(crate) use dp_sgd::instruction_set;
 pub use dp_sgd::{StepReport, Trainer};
 pub use dpbounds_bounds::privacy::Sampler;
 pub use error::TrainError;
-pub(crate) use noise::NoiseSource;
+pub(crate) use noise::{NoiseSource, noise_key};
 pub(crate) use sampler::Batches;
 pub use settings::Settings;
 pub use workload::{Task, Workload};
