@@ -205,6 +205,8 @@ fn ends_of_the_range_and_refusals() {
     assert!(dp_sgd::poisson(10, 0.1, 0.0, 1, level).is_err());
     assert!(dp_sgd::fixed_size(10, 11, 1.0, 1, level).is_err());
     assert!(dp_sgd::full_batch(10, 1.0, 0, level).is_err());
+    let noiseless = dp_sgd::poisson(10, 0.5, 1e-200, 1, level).unwrap();
+    assert!(noiseless.value.is_none() && noiseless.reason.unwrap().contains("raise sigma"));
 }
 
 #[test]

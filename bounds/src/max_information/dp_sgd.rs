@@ -5,7 +5,7 @@
 //! record once, [`super::streaming`] is an alternative.
 
 use super::renyi::{RenyiCurve, best_over_curve};
-use super::{FailureLevel, ours};
+use super::{FailureLevel, MAX_INFORMATION, ours};
 use crate::domain;
 use crate::error::{BoundError, Result};
 use crate::warrant::{Bound, Check, Comparison};
@@ -40,8 +40,8 @@ pub fn poisson(
     level: FailureLevel,
 ) -> Result<Bound> {
     domain::count("n", n)?;
-    let curve = RenyiCurve::poisson_dp_sgd(sampling_rate, sigma, steps)?;
-    let bound = named(n, &curve, level, "DP-SGD on Poisson batches")?;
+    let curve = RenyiCurve::poisson_dp_sgd(sampling_rate, sigma, steps);
+    let bound = named(n, curve, level, "DP-SGD on Poisson batches")?;
     Ok(bound.with_check(Check::new("sampling rate <= 1", sampling_rate, Comparison::AtMost, 1.0)))
 }
 
@@ -107,8 +107,8 @@ pub fn fixed_size(
     steps: u64,
     level: FailureLevel,
 ) -> Result<Bound> {
-    let curve = RenyiCurve::fixed_size_dp_sgd(n, batch, sigma, steps)?;
-    let bound = named(n, &curve, level, "DP-SGD on batches of fixed size")?;
+    let curve = RenyiCurve::fixed_size_dp_sgd(n, batch, sigma, steps);
+    let bound = named(n, curve, level, "DP-SGD on batches of fixed size")?;
     Ok(bound.with_check(Check::new("batch <= n", batch as f64, Comparison::AtMost, n as f64)))
 }
 
@@ -134,13 +134,19 @@ pub fn fixed_size(
 /// ```
 pub fn full_batch(n: u64, sigma: f64, steps: u64, level: FailureLevel) -> Result<Bound> {
     domain::count("n", n)?;
-    named(n, &RenyiCurve::full_batch_dp_sgd(sigma, steps)?, level, "DP-SGD on the whole data set")
+    named(n, RenyiCurve::full_batch_dp_sgd(sigma, steps), level, "DP-SGD on the whole data set")
 }
 
-fn named(n: u64, curve: &RenyiCurve, level: FailureLevel, run: &str) -> Result<Bound> {
-    let mut bound = best_over_curve(n, curve, level)?;
-    let statement = format!("{run} (replace-one): {}", bound.source.statement);
-    bound.source = ours("");
-    bound.source.statement = statement.into();
+/// No value, with the reason, where the noise is so small that no divergence is a number.
+fn named(n: u64, curve: Result<RenyiCurve>, level: FailureLevel, run: &str) -> Result<Bound> {
+    let curve = match curve {
+        Err(BoundError::Numerical { detail, .. }) => {
+            return Ok(Bound::refused(MAX_INFORMATION, ours("DP-SGD (replace-one)"), detail));
+        }
+        other => other?,
+    };
+    let mut bound = best_over_curve(n, &curve, level)?;
+    bound.source.work = "ours".into();
+    bound.source.statement = format!("{run} (replace-one): {}", bound.source.statement).into();
     Ok(bound)
 }
