@@ -4,8 +4,8 @@
 
 use dpbounds_bounds::pac_bayes::kl_inverse_upper;
 use dpbounds_experiments::certify::{
-    Budget, CertifyError, Ingredients, Method, Model, PosteriorTraining, PrivatePrior, Run, Sample,
-    Settings, Source, max_information, run,
+    Budget, CertifyError, Dense, Ingredients, Kan, Method, Model, Part, PosteriorTraining,
+    PrivatePrior, Run, Sample, Settings, Source, max_information, run,
 };
 use dpbounds_experiments::data::{Request, prepare, support};
 use dpbounds_experiments::kan::Examples;
@@ -13,12 +13,14 @@ use dpbounds_experiments::train::Sampler;
 
 fn source(name: &str, seed: u64) -> Source {
     let data = Request { seed, ..Request::new(name) };
-    Source { data, test: None, test_share: 0.0, seed }
+    Source { data, test: None, test_share: 0.0, seed, all_classes: false }
 }
 
+const KAN: Kan = Kan { degree: 2, splines: 4, width: 8 };
+
 fn tiny(method: Method, records: usize) -> Settings {
-    let mut settings = Settings::new(method, records, 0.05).unwrap();
-    settings.model = Model { degree: 2, splines: 4, width: 8 };
+    let model = Model::Kan(KAN);
+    let mut settings = Settings::new(method, model, records, 0.05).unwrap();
     settings.posterior = PosteriorTraining { steps: 8, batch: records, rate: 10.0, momentum: 0.9 };
     settings.spreads.truncate(2);
     settings.draws = 20;
@@ -50,7 +52,7 @@ fn noisy(file: &str, records: usize, seed: u64) -> Sample {
         }
     }
     assert_eq!(labels.len(), 100);
-    sample.test = Some(Examples::new(features, labels, whole.dimension).unwrap());
+    sample.test = Some(Part::Signs(Examples::new(features, labels, whole.dimension).unwrap()));
     sample
 }
 
@@ -113,7 +115,7 @@ fn a_private_step_is_one_of_dp_sgd() {
     settings.posterior.steps = 0;
     let found = run(&settings, &sample, 3).unwrap();
     assert_eq!(found.prior, found.posterior);
-    let Model { degree, splines, width } = settings.model;
+    let Kan { degree, splines, width } = KAN;
     let basis = SplineBasis::new(degree, splines, Knots::Clamped).unwrap();
     let (network, start) =
         initialise(basis, Activation::Tanh, 3, width, Initialisation::Greville, 3).unwrap();
@@ -128,7 +130,8 @@ fn a_private_step_is_one_of_dp_sgd() {
         radius: None,
         seed: 3,
     };
-    let mut trainer = Trainer::new(&network, &start, &sample.train, training).unwrap();
+    let mut trainer =
+        Trainer::new(&network, &start, sample.train.signs().unwrap(), training).unwrap();
     while trainer.step().is_some() {}
     for (ours, theirs) in found.prior.iter().zip(trainer.weights()) {
         // Our clipping norm is smaller by 1e-4 of itself.
@@ -270,8 +273,8 @@ fn settings_that_do_not_fit_are_refused() {
         (streaming(&|s| s.budget.max_information = 0.0), "part of delta for the max-information"),
         (streaming(&|s| s.budget.posterior = 1.0), "delta is"),
         (streaming(&|s| s.spreads[0] = -1.0), "spread is -1"),
-        (streaming(&|s| s.model.width = 7), "width is 7"),
-        (streaming(&|s| s.model.splines = 2), "splines is 2"),
+        (streaming(&|s| s.model = Model::Kan(Kan { width: 7, ..KAN })), "width is 7"),
+        (streaming(&|s| s.model = Model::Kan(Kan { splines: 2, ..KAN })), "splines is 2"),
         (streaming(&|s| s.posterior.rate = 1e30), "diverged"),
         (fault(Method::DataIndependent, &|s| s.budget.model = 0.01), "no private prior"),
         (fault(Method::Poisson, &|s| s.priors[0].step_size = 1e42), "diverged"),
@@ -279,4 +282,35 @@ fn settings_that_do_not_fit_are_refused() {
     for (message, part) in cases {
         assert!(message.contains(part), "{part}: {message}");
     }
+}
+
+/// The dense network on the same noisy atoms: bounds above the risks, the same bits again, and the check of its kind.
+#[test]
+fn a_dense_network_is_certified_too() {
+    let file = noisy_file();
+    let sample = noisy(file.path().to_str().unwrap(), 400, 7);
+    let model = Model::Dense(Dense { hidden: vec![6] });
+    for method in [Method::DataIndependent, Method::Streaming, Method::Poisson] {
+        let mut settings = Settings::new(method, model.clone(), 400, 0.05).unwrap();
+        settings.posterior.batch = 100;
+        settings.spreads = vec![0.3];
+        let found = run(&settings, &sample, 1).unwrap();
+        let certified = &found.certified;
+        assert!(!is_false(&found, certified.model_bound, certified.posterior_bound), "{method}");
+        assert!(certified.posterior_bound < 0.6, "{method}: {}", certified.posterior_bound);
+        assert_eq!(found.deviations.len(), found.posterior.len());
+        let again = run(&settings, &sample, 1).unwrap();
+        assert!(again.posterior == found.posterior && again.ingredients == found.ingredients);
+    }
+    let fault = |method, change: &dyn Fn(&mut Settings)| {
+        let mut settings = Settings::new(method, model.clone(), 400, 0.05).unwrap();
+        change(&mut settings);
+        run(&settings, &sample, 1).unwrap_err().to_string()
+    };
+    let correlated = fault(Method::Correlated, &|_| ());
+    assert!(correlated.contains("method is correlated"), "{correlated}");
+    let warm = fault(Method::Poisson, &|s| s.priors[0].inverse_temperature = 2.0);
+    assert!(warm.contains("inverse temperature"), "{warm}");
+    let empty = fault(Method::Poisson, &|s| s.model = Model::Dense(Dense { hidden: vec![0] }));
+    assert!(empty.contains("hidden units is 0"), "{empty}");
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dpbounds_experiments::certify::{
-    Method, Options, PrivatePrior, Record, Sample, Settings, Source, certify, check,
+    Method, Model, Options, PrivatePrior, Record, Sample, Settings, Source, certify, check,
 };
 use dpbounds_experiments::data::Request;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -33,7 +33,8 @@ computes a certificate again from its file; exit status 1 if it differs.
 Examples:
   dpbounds certify --data digits --classes 0+2+4+6+8,1+3+5+7+9 --width 16 --out digits
   dpbounds certify --data breast-cancer --method poisson --seeds 1 --out cancer
-  dpbounds certify --check cancer/poisson-seed0.json")]
+  dpbounds certify --check cancer/poisson-seed0.json
+  dpbounds certify --data fashion-mnist --network dense --method poisson --out dense")]
 pub struct Certify {
     /// A data set of `dpbounds data list`, or a CSV file
     #[arg(long, value_name = "NAME|FILE", required_unless_present = "check")]
@@ -90,7 +91,7 @@ enum MethodWord {
     Poisson,
     /// DP-SGD that uses each record once, with noise kappa(Z_t - lambda Z_{t-1})
     Correlated,
-    /// All four
+    /// All four; without correlated for dense networks
     Compare,
 }
 
@@ -116,15 +117,25 @@ impl Certify {
         };
         let request = self.data_options.request(data, self.data_seed);
         let test = self.test.as_ref().map(|file| Request { name: file.clone(), ..request.clone() });
-        let source =
-            Source { data: request, test, test_share: self.test_share, seed: self.data_seed };
+        let all_classes = self.model.is_dense() && self.data_options.takes_all_classes(data);
+        let source = Source {
+            data: request,
+            test,
+            test_share: self.test_share,
+            seed: self.data_seed,
+            all_classes,
+        };
+        let model = self.model.model()?;
         let sample = Sample::load(&source)?;
-        let methods = self.method.methods();
+        let mut methods = self.method.methods();
+        if self.method == MethodWord::Compare && self.model.is_dense() {
+            methods.retain(|method| *method != Method::Correlated);
+        }
         if let [method] = methods[..] {
             self.prior.refuse_what_does_not_apply(method)?;
         }
         let settings: Result<Vec<Settings>, Failure> =
-            methods.iter().map(|method| self.settings(*method, sample.records())).collect();
+            methods.iter().map(|method| self.settings(*method, &model, sample.records())).collect();
         let options = Options {
             directory: directory.clone(),
             resume: self.resume,
@@ -158,13 +169,12 @@ impl Certify {
         Ok(())
     }
 
-    fn settings(&self, method: Method, records: usize) -> Result<Settings, Failure> {
-        let mut settings = Settings::new(method, records, self.delta)?;
-        settings.model = self.model.model();
+    fn settings(&self, method: Method, model: &Model, records: usize) -> Result<Settings, Failure> {
+        let mut settings = Settings::new(method, model.clone(), records, self.delta)?;
         if method != Method::DataIndependent {
             let level = settings.budget.max_information;
             let usual: Vec<PrivatePrior> = std::mem::take(&mut settings.priors);
-            settings.priors = self.prior.candidates(&usual, method, records, level)?;
+            settings.priors = self.prior.candidates(&usual, method, model, (records, level))?;
         }
         settings.spreads = self.posterior.spreads(settings.usual_spreads());
         settings.posterior = self.posterior.training(settings.posterior)?;

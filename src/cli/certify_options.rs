@@ -1,8 +1,8 @@
 //! The options of `dpbounds certify` that set the network, the private prior and the posterior.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use dpbounds_experiments::certify::{
-    Method, Model, PosteriorTraining, PrivatePrior, USUAL_MAX_INFORMATION,
+    Dense, Kan, Method, Model, PosteriorTraining, PrivatePrior, usual_max_information,
 };
 
 use super::Failure;
@@ -12,20 +12,59 @@ use super::numbers::{self, Sweep};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Network")]
 pub struct ModelOptions {
-    /// Units, an even number [count]
-    #[arg(long, value_name = "M", default_value_t = 64)]
-    width: usize,
-    /// Degree of the splines, 1 to 7
-    #[arg(long, value_name = "K", default_value_t = 3)]
-    degree: usize,
-    /// Splines of an input, at least the degree + 1 [count]
-    #[arg(long, value_name = "P", default_value_t = 4)]
-    splines: usize,
+    /// Kind of network
+    #[arg(long, value_enum, default_value_t = NetworkWord::Kan)]
+    network: NetworkWord,
+    /// Dense: units of the hidden layers; default 600,600,600 [count]
+    #[arg(long, value_name = "M,..", value_delimiter = ',')]
+    hidden: Vec<usize>,
+    /// KAN: units, an even number; default 64 [count]
+    #[arg(long, value_name = "M")]
+    width: Option<usize>,
+    /// KAN: degree of the splines, 1 to 7; default 3
+    #[arg(long, value_name = "K")]
+    degree: Option<usize>,
+    /// KAN: splines of an input, at least the degree + 1; default 4 [count]
+    #[arg(long, value_name = "P")]
+    splines: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum NetworkWord {
+    /// Two-layer KAN, two classes or groups
+    Kan,
+    /// Dense layers with ReLU, any number of classes
+    Dense,
 }
 
 impl ModelOptions {
-    pub(super) fn model(&self) -> Model {
-        Model { degree: self.degree, splines: self.splines, width: self.width }
+    pub(super) fn is_dense(&self) -> bool {
+        self.network == NetworkWord::Dense
+    }
+
+    pub(super) fn model(&self) -> Result<Model, Failure> {
+        let given = [self.width, self.degree, self.splines];
+        if self.is_dense() && given.iter().any(Option::is_some) {
+            let problem =
+                "--width, --degree and --splines do not apply to --network dense; use --hidden";
+            return Err(Failure::Usage(problem.into()));
+        }
+        if !self.is_dense() && !self.hidden.is_empty() {
+            let problem = "--hidden does not apply to --network kan; use --width";
+            return Err(Failure::Usage(problem.into()));
+        }
+        let or = |value: Option<usize>, usual| value.unwrap_or(usual);
+        Ok(match self.network {
+            NetworkWord::Kan => Model::Kan(Kan {
+                degree: or(self.degree, 3),
+                splines: or(self.splines, 4),
+                width: or(self.width, 64),
+            }),
+            NetworkWord::Dense if self.hidden.is_empty() => {
+                Model::Dense(Dense { hidden: vec![600; 3] })
+            }
+            NetworkWord::Dense => Model::Dense(Dense { hidden: self.hidden.clone() }),
+        })
     }
 }
 
@@ -42,7 +81,7 @@ pub struct PriorOptions {
     /// Noise on the sum of clipped gradients, > 0 [clipping norms]
     #[arg(long, value_name = "SIGMA", allow_hyphen_values = true)]
     noise_multiplier: Option<Sweep>,
-    /// Find the noise for this max-information instead, > 0; default 16 [nats]
+    /// Find the noise for this max-information instead, > 0; default 16, dense n/400 [nats]
     #[arg(long, value_name = "KAPPA", conflicts_with = "noise_multiplier", value_parser = numbers::number, allow_hyphen_values = true)]
     max_information: Option<f64>,
     /// Clipping norm, > 0
@@ -96,8 +135,8 @@ impl PriorOptions {
         &self,
         usual: &[PrivatePrior],
         method: Method,
-        records: usize,
-        level: f64,
+        model: &Model,
+        (records, level): (usize, f64),
     ) -> Result<Vec<PrivatePrior>, Failure> {
         let mut all: Vec<PrivatePrior> = usual.to_vec();
         for prior in &mut all {
@@ -127,7 +166,7 @@ impl PriorOptions {
             prior.batch = usize::try_from(value).unwrap_or(usize::MAX);
         });
         expand(&mut all, reals(&self.clip), |prior, value| prior.clip = value);
-        if self.step_size.is_none() {
+        if self.step_size.is_none() && matches!(model, Model::Kan(_)) {
             all.iter_mut().for_each(|prior| prior.step_size = prior.usual_step_size());
         }
         expand(&mut all, reals(&self.step_size), |prior, value| prior.step_size = value);
@@ -135,7 +174,7 @@ impl PriorOptions {
             expand(&mut all, Some(noise), |prior, value| prior.noise_multiplier = value);
             return Ok(all);
         }
-        let nats = self.max_information.unwrap_or(USUAL_MAX_INFORMATION);
+        let nats = self.max_information.unwrap_or_else(|| usual_max_information(model, records));
         let calibrated =
             all.into_iter().map(|prior| prior.with_max_information(records, nats, level));
         Ok(calibrated.collect::<Result<_, _>>()?)

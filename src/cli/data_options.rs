@@ -87,6 +87,11 @@ fn delimiter(text: &str) -> Result<char, String> {
 }
 
 impl DataOptions {
+    /// Whether images come with all their classes: none were chosen, and they are Fashion-MNIST or an IDX file.
+    pub(super) fn takes_all_classes(&self, name: &str) -> bool {
+        self.classes.is_none() && (name == "fashion-mnist" || self.labels.is_some())
+    }
+
     /// The request for the data of this name.
     pub(super) fn request(&self, name: &str, seed: u64) -> Request {
         Request {

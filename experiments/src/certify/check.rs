@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use super::document::Document;
-use super::error::{Result, out_of_range};
-use super::machine::Machine;
-use super::run::{divergence, gibbs_errors, network};
+use super::error::Result;
+use super::run::recount;
 use super::sample::Sample;
-use crate::kan::Aligned;
 
 /// One thing that a certificate says, and what was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +32,7 @@ const SUMMATION: f64 = 1e-6;
 /// [`super::CertifyError`] if a file cannot be read. What differs is a [`Finding`].
 pub fn check(path: &Path) -> Result<Vec<Finding>> {
     let document = Document::read(path)?;
-    let (prior, posterior, checksum) = document.read_weights(path)?;
+    let (arrays, checksum) = document.read_weights(path)?;
     let sample = Sample::load(&document.source)?;
     let mut findings = vec![
         equal("data checksum", &document.sample.checksum, &sample.checksum),
@@ -47,20 +45,12 @@ pub fn check(path: &Path) -> Result<Vec<Finding>> {
         return Ok(findings);
     }
     document.settings.check(sample.records())?;
-    let (network, _) = network(&document.settings.model, sample.train.inputs(), document.seed)?;
-    let mut machine = Machine::new(&network, &sample.train)?;
-    if prior.len() != network.parameters() {
-        let allowed = format!("{} for the network of the certificate", network.parameters());
-        return Err(out_of_range("number of weights", prior.len(), allowed));
-    }
-    let layout = machine.layout();
-    let [prior, posterior]: [Aligned<f32>; 2] = [layout.import(&prior), layout.import(&posterior)];
-    let mut again = ingredients.clone();
-    again.kl = divergence(&posterior, &prior, document.spread);
-    again.model_errors = ingredients.model_errors.map(|_| machine.errors(&prior));
-    let (draws, seed) = (document.settings.draws, document.seed);
-    again.gibbs_errors = gibbs_errors(&mut machine, &posterior, document.spread, draws, seed);
-    let same_processor = machine.instruction_set() == document.instruction_set;
+    let empty = Vec::new();
+    let (prior, posterior) = (&arrays[0], &arrays[1]);
+    let weights = (&prior[..], &posterior[..], &arrays.get(2).unwrap_or(&empty)[..]);
+    let at = (document.spread, document.seed);
+    let again = recount(&document.settings, &sample, weights, at)?;
+    let same_processor = again.instruction_set == document.instruction_set;
     let allowed = |trials: u64| {
         #[allow(clippy::cast_precision_loss)]
         if same_processor { 0.0 } else { OTHER_PROCESSOR * trials as f64 }
@@ -78,10 +68,15 @@ pub fn check(path: &Path) -> Result<Vec<Finding>> {
     let drift = SUMMATION * ingredients.kl;
     findings.push(number("divergence [nats]", ingredients.kl, again.kl, drift));
     if let (Some(stated), Some(found)) = (ingredients.model_errors, again.model_errors) {
-        findings.push(count("training errors of the private model", stated, found, again.records));
+        findings.push(count(
+            "training errors of the private model",
+            stated,
+            found,
+            ingredients.records,
+        ));
     }
     let (stated, found) = (ingredients.gibbs_errors, again.gibbs_errors);
-    findings.push(count("errors among the draws", stated, found, again.draws));
+    findings.push(count("errors among the draws", stated, found, ingredients.draws));
     // The bounds as they follow from what the certificate says, which was compared above.
     let (stated, found) = (&document.certified, ingredients.certify()?);
     let pairs = [

@@ -63,14 +63,17 @@ pub struct Facts {
     pub checksum: String,
 }
 
-/// Means of prior and posterior: numbers of four bytes, the lowest first, row-major `m x dp`, one after the other.
+/// Means of prior and posterior, and the deviations of the posterior where they are not all the spread: numbers of
+/// four bytes, the lowest first, one array after the other; row-major `m x dp`, or layer after layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightsFile {
     /// Name of the file, in the directory of the certificate.
     pub file: String,
-    /// Numbers in each of the two.
+    /// Numbers in each array.
     pub parameters: u64,
+    /// Arrays: 2, or 3 with deviations.
+    pub arrays: u64,
     /// SHA-256 of the file.
     pub checksum: String,
 }
@@ -85,7 +88,7 @@ impl Document {
         command: &str,
     ) -> Result<()> {
         let file = format!("{name}.weights");
-        let numbers = run.prior.iter().chain(&run.posterior);
+        let numbers = run.prior.iter().chain(&run.posterior).chain(&run.deviations);
         let bytes: Vec<u8> = numbers.flat_map(|weight| weight.to_le_bytes()).collect();
         let path = directory.join(&file);
         whole::write(&path, &bytes).map_err(|source| file_error("write", &path, source))?;
@@ -111,6 +114,7 @@ impl Document {
             weights: WeightsFile {
                 file,
                 parameters: run.prior.len() as u64,
+                arrays: if run.deviations.is_empty() { 2 } else { 3 },
                 checksum: sha256(&bytes),
             },
         };
@@ -142,26 +146,26 @@ impl Document {
         Ok(document)
     }
 
-    /// The weights beside the certificate at `path`, prior and posterior, with the checksum of their file.
-    pub(super) fn read_weights(&self, path: &Path) -> Result<(Vec<f64>, Vec<f64>, String)> {
+    /// The arrays of weights beside the certificate at `path`, with the checksum of their file.
+    pub(super) fn read_weights(&self, path: &Path) -> Result<(Vec<Vec<f32>>, String)> {
         let file = path.with_file_name(&self.weights.file);
         let bytes = std::fs::read(&file).map_err(|source| file_error("read", &file, source))?;
         let (numbers, rest) = bytes.as_chunks::<4>();
-        let mut weights: Vec<f64> =
-            numbers.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect();
-        let half = weights.len() / 2;
-        if !rest.is_empty() || 2 * half != weights.len() || half as u64 != self.weights.parameters {
+        let WeightsFile { parameters, arrays, .. } = self.weights;
+        let expected = parameters.checked_mul(arrays);
+        let fits = rest.is_empty() && expected == Some(numbers.len() as u64);
+        if !fits || parameters == 0 || !(2..=3).contains(&arrays) {
             return Err(CertifyError::Damaged {
                 file: file.display().to_string(),
                 problem: format!(
-                    "{} bytes, but two times {} numbers of four bytes belong to the certificate",
-                    bytes.len(),
-                    self.weights.parameters
+                    "{} bytes, but {arrays} times {parameters} numbers of four bytes belong to the certificate",
+                    bytes.len()
                 ),
             });
         }
-        let posterior = weights.split_off(half);
-        Ok((weights, posterior, sha256(&bytes)))
+        let weights: Vec<f32> = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        let each = weights.len() / if arrays == 2 { 2 } else { 3 };
+        Ok((weights.chunks_exact(each).map(<[f32]>::to_vec).collect(), sha256(&bytes)))
     }
 }
 

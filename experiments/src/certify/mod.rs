@@ -1,8 +1,9 @@
-//! PAC-Bayes certificates of trained KANs whose prior was learned privately from the same data.
+//! PAC-Bayes certificates of trained networks whose prior was learned privately from the same data.
 
 mod budget;
 mod certificate;
 mod check;
+mod dense;
 mod document;
 mod error;
 mod machine;
@@ -22,5 +23,5 @@ pub use posterior::PosteriorTraining;
 pub use private_prior::PrivatePrior;
 pub use run::{Run, Tested, run};
 pub use runner::{Options, RECORDS, Record, certify, load};
-pub use sample::{Sample, Source};
-pub use settings::{Method, Model, Settings, USUAL_MAX_INFORMATION};
+pub use sample::{Part, Sample, Source};
+pub use settings::{Dense, Kan, Method, Model, Settings, usual_max_information};

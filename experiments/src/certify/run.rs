@@ -6,12 +6,13 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use super::certificate::{Certified, Ingredients, max_information};
-use super::error::{CertifyError, Result};
+use super::dense;
+use super::error::{CertifyError, Result, out_of_range};
 use super::machine::{Machine, Spread, squared_distance};
 use super::posterior::{self, PosteriorTraining, Problem, Trained};
 use super::private_prior;
 use super::sample::Sample;
-use super::settings::{Model, Settings};
+use super::settings::{Kan, Model, Settings};
 use crate::kan::{Aligned, Examples};
 
 /// A finished certificate with its networks and what was measured beside it.
@@ -26,11 +27,13 @@ pub struct Run {
     /// The spread s that was chosen.
     pub spread: f64,
     /// Share of the gradients that were clipped while the chosen private model was learned.
-    pub clipped: f64,
-    /// Mean of the prior, row-major `m x dp`.
+    pub clipped: Option<f64>,
+    /// Mean of the prior: row-major `m x dp`, or layer after layer.
     pub prior: Vec<f32>,
-    /// Mean of the posterior, row-major `m x dp`.
+    /// Mean of the posterior.
     pub posterior: Vec<f32>,
+    /// Standard deviations of the posterior, where they are not all the spread s.
+    pub deviations: Vec<f32>,
     /// What the test records say; no part of the certificate.
     pub test: Tested,
     /// Instructions of the processor that counted the errors.
@@ -48,13 +51,13 @@ pub struct Tested {
 }
 
 /// Seeds of the draws are apart from those of the training.
-const DRAWS: u64 = 0x6472_6177_7300_0000;
-const TEST: u64 = 0x7465_7374_0000_0000;
+pub(super) const DRAWS: u64 = 0x6472_6177_7300_0000;
+pub(super) const TEST: u64 = 0x7465_7374_0000_0000;
 /// Updates of the trials that choose a spread.
 const TRIAL: u64 = 40;
 
 /// The network of a seed, and its initial weights.
-pub(super) fn network(model: &Model, inputs: usize, seed: u64) -> Result<(Network, Vec<f64>)> {
+fn network(model: &Kan, inputs: usize, seed: u64) -> Result<(Network, Vec<f64>)> {
     let basis = SplineBasis::new(model.degree, model.splines, Knots::Clamped)?;
     Ok(initialise(basis, Activation::Tanh, inputs, model.width, Initialisation::Greville, seed)?)
 }
@@ -65,12 +68,19 @@ pub(super) fn network(model: &Model, inputs: usize, seed: u64) -> Result<(Networ
 /// # Errors
 /// [`CertifyError`] for settings that do not fit or a training that diverges.
 pub fn run(settings: &Settings, sample: &Sample, seed: u64) -> Result<Run> {
-    let records = sample.records();
-    settings.check(records)?;
-    let (network, start) = network(&settings.model, sample.train.inputs(), seed)?;
-    let mut machine = Machine::new(&network, &sample.train)?;
+    settings.check(sample.records())?;
+    match &settings.model {
+        Model::Kan(model) => run_kan(settings, model, sample, seed),
+        Model::Dense(model) => dense::run(settings, model, sample, seed),
+    }
+}
+
+fn run_kan(settings: &Settings, model: &Kan, sample: &Sample, seed: u64) -> Result<Run> {
+    let (records, examples) = (sample.records(), sample.train.signs()?);
+    let (network, start) = network(model, examples.inputs(), seed)?;
+    let mut machine = Machine::new(&network, examples)?;
     let start: Aligned<f32> = machine.layout().import(&start);
-    let learned = learn_all(&mut machine, sample, &start, settings, seed)?;
+    let learned = learn_all(&mut machine, examples, &start, settings, seed)?;
     let kappa = match &settings.priors[..] {
         [] => None,
         priors => Some(max_information(priors, records as u64, settings.budget.max_information)?),
@@ -91,6 +101,7 @@ pub fn run(settings: &Settings, sample: &Sample, seed: u64) -> Result<Run> {
     let certified = ingredients.certify_with(kappa)?;
     let test = match &sample.test {
         Some(test) => {
+            let test = test.signs()?;
             let mut machine = Machine::new(&network, test)?;
             measure(&mut machine, test, &learned, &trained.weights, spread, seed)
         }
@@ -106,9 +117,10 @@ pub fn run(settings: &Settings, sample: &Sample, seed: u64) -> Result<Run> {
         certified,
         chosen: learned.chosen,
         spread,
-        clipped: learned.clipped,
+        clipped: learned.errors.map(|_| learned.clipped),
         prior: export(prior),
         posterior: export(&trained.weights),
+        deviations: Vec::new(),
         test,
         instruction_set: machine.instruction_set(),
     })
@@ -125,7 +137,7 @@ struct Prior {
 /// All private models are released; the one with the fewest training errors is taken.
 fn learn_all(
     machine: &mut Machine<'_>,
-    sample: &Sample,
+    examples: &Examples<f32>,
     start: &Aligned<f32>,
     settings: &Settings,
     seed: u64,
@@ -133,7 +145,7 @@ fn learn_all(
     let mut best: Option<Prior> = None;
     for (chosen, prior) in settings.priors.iter().enumerate() {
         let seed = candidate_seed(seed, chosen);
-        let learned = private_prior::learn(machine, &sample.train, start, prior, seed)?;
+        let learned = private_prior::learn(machine, examples, start, prior, seed)?;
         let errors = machine.errors(&learned.weights);
         if best.as_ref().is_none_or(|best| Some(errors) < best.errors) {
             let (weights, clipped) = (learned.weights, learned.clipped);
@@ -146,7 +158,7 @@ fn learn_all(
 }
 
 /// Candidates have noise and batches of their own.
-fn candidate_seed(seed: u64, candidate: usize) -> u64 {
+pub(super) fn candidate_seed(seed: u64, candidate: usize) -> u64 {
     seed.wrapping_add((candidate as u64) << 40)
 }
 
@@ -161,9 +173,7 @@ fn train_posterior(
 ) -> Result<(f64, Trained)> {
     #[allow(clippy::cast_precision_loss)]
     let n = records as f64;
-    #[allow(clippy::cast_precision_loss)]
-    let nats =
-        kappa + (settings.spreads.len() as f64).ln() + (n.sqrt() / settings.budget.posterior).ln();
+    let nats = kappa + confidence_nats(settings, records);
     let train = |machine: &mut Machine<'_>, deviation: f64, training: PosteriorTraining| {
         let problem = Problem { prior, deviation, nats, records, settings: training, seed };
         posterior::train(machine, &problem, prior)
@@ -192,12 +202,19 @@ fn train_posterior(
     })
 }
 
+/// Nats in the posterior's bound beside divergence and max-information.
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn confidence_nats(settings: &Settings, records: usize) -> f64 {
+    let choices = (settings.spreads.len() * settings.priors.len().max(1)) as f64;
+    choices.ln() + (2.0 * (records as f64).sqrt() / settings.budget.posterior).ln()
+}
+
 /// `‖W − W_0‖²/(2s²)`, raised by more than the error of the summation.
-pub(super) fn divergence(posterior: &Aligned<f32>, prior: &Aligned<f32>, spread: f64) -> f64 {
+fn divergence(posterior: &Aligned<f32>, prior: &Aligned<f32>, spread: f64) -> f64 {
     squared_distance(posterior, prior) / (2.0 * spread * spread) * (1.0 + 1e-9)
 }
 
-pub(super) fn gibbs_errors(
+fn gibbs_errors(
     machine: &mut Machine<'_>,
     posterior: &Aligned<f32>,
     spread: f64,
@@ -226,4 +243,46 @@ fn measure(
         model: prior.errors.map(|_| machine.errors(&prior.weights) as f64 / records),
         posterior: Some(wrong / records / f64::from(DRAWS_A_RECORD)),
     }
+}
+
+/// What a saved certificate counts, counted again.
+pub(super) struct Recount {
+    pub(super) kl: f64,
+    pub(super) model_errors: Option<u64>,
+    pub(super) gibbs_errors: u64,
+    pub(super) instruction_set: String,
+}
+
+/// Counts again with weights as [`Run`] has them: means of prior and posterior, deviations, and the spread.
+pub(super) fn recount(
+    settings: &Settings,
+    sample: &Sample,
+    (prior, posterior, deviations): (&[f32], &[f32], &[f32]),
+    (spread, seed): (f64, u64),
+) -> Result<Recount> {
+    let model = match &settings.model {
+        Model::Kan(model) => model,
+        Model::Dense(model) => {
+            let weights = (prior, posterior, deviations);
+            return dense::recount(settings, model, sample, weights, (spread, seed));
+        }
+    };
+    let examples = sample.train.signs()?;
+    let (network, _) = network(model, examples.inputs(), seed)?;
+    let mut machine = Machine::new(&network, examples)?;
+    if prior.len() != network.parameters() {
+        let allowed = format!("{} for the network of the certificate", network.parameters());
+        return Err(out_of_range("number of weights", prior.len(), allowed));
+    }
+    let layout = machine.layout();
+    let import = |weights: &[f32]| -> Aligned<f32> {
+        layout.import(&weights.iter().map(|w| f64::from(*w)).collect::<Vec<_>>())
+    };
+    let (prior, posterior) = (import(prior), import(posterior));
+    Ok(Recount {
+        kl: divergence(&posterior, &prior, spread),
+        model_errors: (!settings.priors.is_empty()).then(|| machine.errors(&prior)),
+        gibbs_errors: gibbs_errors(&mut machine, &posterior, spread, settings.draws, seed),
+        instruction_set: machine.instruction_set(),
+    })
 }

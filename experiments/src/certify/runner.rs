@@ -44,7 +44,7 @@ pub struct Record {
     /// The spread s that was chosen.
     pub spread: f64,
     /// Share of the gradients that were clipped while the private model was learned.
-    pub clipped: f64,
+    pub clipped: Option<f64>,
     /// What the test records say; no part of the certificate.
     pub test: Tested,
 }

@@ -7,8 +7,9 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use super::error::{CertifyError, Result, out_of_range};
-use crate::data::{Dataset, Domain, Request, Scale, prepare};
+use crate::data::{Dataset, Domain, Images, Request, Scale, fashion_mnist, prepare, sha256};
 use crate::kan::Examples;
+use crate::mlp::Records;
 
 /// Which data, and how they are divided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,52 @@ pub struct Source {
     pub test_share: f64,
     /// Seed of the division.
     pub seed: u64,
+    /// Images with all their classes instead of two signs, for a dense network.
+    #[serde(default)]
+    pub all_classes: bool,
+}
+
+/// Records that are certified or tested on.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Inputs in the cube with labels −1 and 1.
+    Signs(Examples<f32>),
+    /// Inputs with one of several classes.
+    Classes(Records),
+}
+
+impl Part {
+    /// Number of records.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty)] // never empty
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Signs(examples) => examples.len(),
+            Self::Classes(records) => records.len(),
+        }
+    }
+
+    /// Numbers in an input.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        match self {
+            Self::Signs(examples) => examples.inputs(),
+            Self::Classes(records) => records.inputs(),
+        }
+    }
+
+    /// The records as examples with two labels.
+    ///
+    /// # Errors
+    /// [`CertifyError`] if there are more classes.
+    pub fn signs(&self) -> Result<&Examples<f32>> {
+        match self {
+            Self::Signs(examples) => Ok(examples),
+            Self::Classes(records) => {
+                Err(out_of_range("number of classes", records.classes(), "2 for a KAN"))
+            }
+        }
+    }
 }
 
 /// A sample with all that a certificate has to say about it.
@@ -32,9 +79,9 @@ pub struct Sample {
     /// What the data are.
     pub description: String,
     /// The records that are certified on.
-    pub train: Examples<f32>,
+    pub train: Part,
     /// The records that are tested on; never part of a certificate.
-    pub test: Option<Examples<f32>>,
+    pub test: Option<Part>,
     /// Records that were used up to read the scaling off them.
     pub scaling_records: usize,
     /// Test records that are also records of the sample.
@@ -66,6 +113,9 @@ impl Sample {
                 "given",
                 "the sample; use it as the test instead",
             ));
+        }
+        if source.all_classes {
+            return Self::of_images(source);
         }
         let whole = written_out(prepare(&source.data)?)?;
         let published = Request { held_out: true, ..source.data.clone() };
@@ -142,12 +192,50 @@ impl Sample {
         Ok(Self {
             source: source.clone(),
             description: train.description.clone(),
-            train: examples(&train)?,
-            test: test.as_ref().map(examples).transpose()?,
+            train: Part::Signs(examples(&train)?),
+            test: test.as_ref().map(examples).transpose()?.map(Part::Signs),
             scaling_records: scaled,
             overlap,
             checksum,
             test_checksum: test.as_ref().map(Dataset::checksum),
+        })
+    }
+
+    fn of_images(source: &Source) -> Result<Self> {
+        let whole = images(&source.data, false)?;
+        let test = match &source.test {
+            Some(request) => Some(images(request, false)?),
+            None => images(&source.data, true).ok(),
+        };
+        let (train, test) = match test {
+            Some(test) => (whole, Some(test)),
+            None => divided(&whole, source)?,
+        };
+        let overlap = test.as_ref().map_or(0, |test| image_overlap(&train, test));
+        if let Some(test) = test.as_ref().filter(|_| source.test.is_some())
+            && 2 * overlap > test.labels.len()
+        {
+            return Err(CertifyError::Data {
+                data: "the test images".to_owned(),
+                problem: format!("{overlap} of {} are also in the sample", test.labels.len()),
+                remedy: "test on other records".to_owned(),
+            });
+        }
+        let records = |images: &Images| -> Result<Part> {
+            // Pixels onto [−1, 1]: constants that do not come from the sample.
+            Ok(Part::Classes(Records::from_images(images, 0.5, 0.5)?))
+        };
+        let checksum = |images: &Images| sha256(&[&images.pixels[..], &images.labels[..]].concat());
+        let classes = train.classes.join(", ");
+        Ok(Self {
+            source: source.clone(),
+            description: format!("images of {} pixels, classes {classes}", train.dimension),
+            train: records(&train)?,
+            test: test.as_ref().map(records).transpose()?,
+            scaling_records: 0,
+            overlap,
+            checksum: checksum(&train),
+            test_checksum: test.as_ref().map(checksum),
         })
     }
 
@@ -249,6 +337,67 @@ fn overlap(train: &Dataset, test: &Dataset) -> usize {
     let found: HashSet<Vec<u64>> =
         (0..train.rows()).map(|row| key(train, row)).filter(|key| wanted.contains(key)).collect();
     (0..test.rows()).filter(|row| found.contains(&key(test, *row))).count()
+}
+
+/// Images with all their classes: Fashion-MNIST by its name, or an IDX file with `labels`.
+fn images(request: &Request, held_out: bool) -> Result<Images> {
+    let plain = Request {
+        name: request.name.clone(),
+        labels: request.labels.clone(),
+        ..Request::default()
+    };
+    let same = Request { seed: request.seed, ..plain };
+    if same != *request {
+        let allowed = "--data and --labels only, for images with all their classes";
+        return Err(out_of_range("options of the data", "given", allowed));
+    }
+    match &request.labels {
+        Some(_) if held_out => Err(out_of_range("test part", "published", "none for a file")),
+        Some(labels) => Ok(Images::read(std::path::Path::new(&request.name), labels)?),
+        None if request.name == "fashion-mnist" => Ok(fashion_mnist(held_out)?),
+        None => Err(CertifyError::Data {
+            data: request.name.clone(),
+            problem: "only images are read with all their classes".to_owned(),
+            remedy: "choose two groups with --classes, or give fashion-mnist or an IDX file with --labels"
+                .to_owned(),
+        }),
+    }
+}
+
+/// A share of the images for the test, chosen by the seed.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn divided(whole: &Images, source: &Source) -> Result<(Images, Option<Images>)> {
+    let count = whole.labels.len();
+    let tested = (source.test_share * count as f64).round() as usize;
+    if tested + 2 > count {
+        return Err(out_of_range("records", count, "more: too few are left to certify on"));
+    }
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut rng = ChaCha8Rng::seed_from_u64(source.seed);
+    for place in 0..count {
+        order.swap(place, rng.random_range(place..count));
+    }
+    let part = |rows: &[usize]| {
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        let row = |row: &usize| &whole.pixels[row * whole.dimension..][..whole.dimension];
+        Images {
+            pixels: rows.iter().flat_map(row).copied().collect(),
+            labels: rows.iter().map(|row| whole.labels[*row]).collect(),
+            ..Images { pixels: Vec::new(), labels: Vec::new(), ..whole.clone() }
+        }
+    };
+    let test = (tested > 0).then(|| part(&order[..tested]));
+    Ok((part(&order[tested..]), test))
+}
+
+fn image_overlap(train: &Images, test: &Images) -> usize {
+    let rows = |of: &Images| -> Vec<(Vec<u8>, u8)> {
+        let images = of.pixels.chunks_exact(of.dimension.max(1)).map(<[u8]>::to_vec);
+        images.zip(of.labels.iter().copied()).collect()
+    };
+    let known: HashSet<(Vec<u8>, u8)> = rows(train).into_iter().collect();
+    rows(test).iter().filter(|row| known.contains(*row)).count()
 }
 
 #[allow(clippy::cast_possible_truncation)]

@@ -59,11 +59,28 @@ impl FromStr for Method {
     }
 }
 
-/// The network of a certificate: a two-layer KAN with `tanh` whose second layer is `±v` (Greville), so that the
-/// initial network is zero.
+/// The network of a certificate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "network", rename_all = "kebab-case")]
+pub enum Model {
+    /// A two-layer KAN, for two classes.
+    Kan(Kan),
+    /// Dense layers with ReLU, for any number of classes.
+    Dense(Dense),
+}
+
+/// Dense layers with ReLU between them; initial weights are normal with variance two over the inputs of the layer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dense {
+    /// Units of the hidden layers.
+    pub hidden: Vec<usize>,
+}
+
+/// A two-layer KAN with `tanh` whose second layer is `±v` (Greville), so that the initial network is zero.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Model {
+pub struct Kan {
     /// Degree k of the splines, 1 to 7.
     pub degree: usize,
     /// Splines p of an input, at least k + 1.
@@ -97,8 +114,6 @@ pub struct Settings {
 const RELATIVE_SPREADS: [f64; 8] = [0.06, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0];
 /// Spreads around initial weights, which have standard deviation 1.
 const SPREADS: [f64; 8] = [0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6];
-/// Max-information that the usual private prior may have [nats].
-pub const USUAL_MAX_INFORMATION: f64 = 16.0;
 /// Records of a batch of the usual stream.
 const STREAM_BATCH: usize = 700;
 /// Draws are so many that their confidence limit costs less than a thousandth.
@@ -109,7 +124,7 @@ impl Settings {
     ///
     /// # Errors
     /// [`CertifyError`] for a `delta` outside (0, 1).
-    pub fn new(method: Method, records: usize, delta: f64) -> Result<Self> {
+    pub fn new(method: Method, model: Model, records: usize, delta: f64) -> Result<Self> {
         if !(delta > 0.0 && delta < 1.0) {
             return Err(out_of_range("delta", delta, "above 0 and below 1"));
         }
@@ -118,15 +133,16 @@ impl Settings {
             _ => Budget::private(delta),
         };
         let level = budget.max_information;
-        let priors = PrivatePrior::usual(method, records, USUAL_MAX_INFORMATION, level)?;
+        let nats = usual_max_information(&model, records);
+        let priors = PrivatePrior::usual(method, &model, records, nats, level)?;
         #[allow(clippy::cast_possible_truncation)] // at most ENOUGH_DRAWS
         let draws = ENOUGH_DRAWS.div_ceil(records.max(1)).clamp(4, 200) as u32;
         let mut settings = Self {
             method,
-            model: Model { degree: 3, splines: 4, width: 64 },
+            posterior: PosteriorTraining::of(method, &model, records),
+            model,
             priors: priors.into_iter().collect(),
             spreads: Vec::new(),
-            posterior: PosteriorTraining::of(method, records),
             draws,
             budget,
         };
@@ -137,6 +153,10 @@ impl Settings {
     /// The usual grid of spreads: in units of the noise of the private prior, if there is one.
     #[must_use]
     pub fn usual_spreads(&self) -> Vec<f64> {
+        if let Model::Dense(_) = self.model {
+            // A posterior of a dense network has spreads of its own, and its training is long.
+            return vec![if self.priors.is_empty() { 0.04 } else { 0.02 }];
+        }
         let noise =
             self.priors.iter().map(PrivatePrior::weight_noise).fold(f64::INFINITY, f64::min);
         if noise.is_finite() && noise > 0.0 {
@@ -152,16 +172,7 @@ impl Settings {
     /// [`CertifyError`] naming the setting, its value and what is allowed.
     pub fn check(&self, records: usize) -> Result<()> {
         let positive = |x: f64| x > 0.0 && x.is_finite();
-        let Model { degree, splines, width } = self.model;
-        if width == 0 || !width.is_multiple_of(2) {
-            return Err(out_of_range("width", width, "an even number of at least 2"));
-        }
-        if !(1..=7).contains(&degree) {
-            return Err(out_of_range("degree", degree, "1 to 7"));
-        }
-        if splines <= degree {
-            return Err(out_of_range("splines", splines, "at least the degree + 1"));
-        }
+        self.model.check(self.method, &self.priors)?;
         if self.draws == 0 {
             return Err(out_of_range("draws", 0, "at least 1 for each record"));
         }
@@ -193,6 +204,49 @@ fn stream_updates(records: usize) -> usize {
     (records / STREAM_BATCH).max(1)
 }
 
+impl Model {
+    fn check(&self, method: Method, priors: &[PrivatePrior]) -> Result<()> {
+        match self {
+            Self::Kan(Kan { degree, splines, width }) => {
+                if *width == 0 || !width.is_multiple_of(2) {
+                    return Err(out_of_range("width", width, "an even number of at least 2"));
+                }
+                if !(1..=7).contains(degree) {
+                    return Err(out_of_range("degree", degree, "1 to 7"));
+                }
+                if splines <= degree {
+                    return Err(out_of_range("splines", splines, "at least the degree + 1"));
+                }
+            }
+            Self::Dense(Dense { hidden }) => {
+                if let Some(units) = hidden.iter().find(|units| !(1..=1 << 16).contains(*units)) {
+                    return Err(out_of_range("hidden units", units, "1 to 65536 a layer"));
+                }
+                if method == Method::Correlated {
+                    let allowed = "data-independent, streaming or poisson for a dense network";
+                    return Err(out_of_range("method", method, allowed));
+                }
+                if priors.iter().any(|prior| prior.inverse_temperature != 1.0) {
+                    let allowed = "1 for a dense network";
+                    return Err(out_of_range("inverse temperature", "another", allowed));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Max-information that the usual private prior may have [nats].
+#[must_use]
+#[allow(clippy::cast_precision_loss)]
+pub fn usual_max_information(model: &Model, records: usize) -> f64 {
+    match model {
+        Model::Kan(_) => 16.0,
+        // A dense network has more to learn; this costs .0025 nats a record.
+        Model::Dense(_) => (records as f64 / 400.0).max(4.0),
+    }
+}
+
 impl PrivatePrior {
     /// The usual private prior for so many records, with the noise that keeps its max-information at level `level`
     /// below `nats`; none if the method has none.
@@ -202,8 +256,14 @@ impl PrivatePrior {
     ///
     /// # Errors
     /// [`CertifyError`] if no noise does.
-    pub fn usual(method: Method, records: usize, nats: f64, level: f64) -> Result<Option<Self>> {
-        Self::of(method, records)
+    pub fn usual(
+        method: Method,
+        model: &Model,
+        records: usize,
+        nats: f64,
+        level: f64,
+    ) -> Result<Option<Self>> {
+        Self::of(method, model, records)
             .map(|prior| prior.with_max_information(records, nats, level))
             .transpose()
     }
@@ -234,7 +294,10 @@ impl PrivatePrior {
     }
 
     /// The usual private prior for so many records, without its noise; none if the method has none.
-    fn of(method: Method, records: usize) -> Option<Self> {
+    fn of(method: Method, model: &Model, records: usize) -> Option<Self> {
+        if let Model::Dense(_) = model {
+            return Self::of_dense(method, records);
+        }
         let (sampler, updates, lambda) = match method {
             Method::DataIndependent => return None,
             Method::Poisson => (Sampler::Poisson, 60, 0.0),
@@ -259,6 +322,26 @@ impl PrivatePrior {
         };
         prior.step_size = prior.usual_step_size();
         Some(prior)
+    }
+
+    fn of_dense(method: Method, records: usize) -> Option<Self> {
+        let (sampler, updates, batch) = match method {
+            Method::DataIndependent => return None,
+            Method::Poisson => (Sampler::Poisson, 200, records * 3 / 100),
+            _ => (Sampler::Stream, 100, records / 100),
+        };
+        Some(Self {
+            sampler,
+            batch: batch.max(1),
+            updates: updates.min(records as u64),
+            noise_multiplier: f64::NAN,
+            lambda: 0.0,
+            clip: 1.0,
+            inverse_temperature: 1.0,
+            step_size: 0.02,
+            momentum: 0.9,
+            averaged: 0.3,
+        })
     }
 
     /// The step size with which a weight moves by the usual way if all clipped gradients agree.
@@ -321,7 +404,16 @@ impl PrivatePrior {
 impl PosteriorTraining {
     /// The usual training for so many records.
     #[must_use]
-    pub fn of(method: Method, records: usize) -> Self {
+    pub fn of(method: Method, model: &Model, records: usize) -> Self {
+        if let Model::Dense(_) = model {
+            let batch = records.clamp(1, 500);
+            return Self {
+                steps: 10 * records.div_ceil(batch) as u64,
+                batch,
+                rate: 0.3,
+                momentum: 0.9,
+            };
+        }
         let steps = if method == Method::DataIndependent { 300 } else { 200 };
         Self { steps, batch: records.min(2000), rate: 10.0, momentum: 0.9 }
     }
