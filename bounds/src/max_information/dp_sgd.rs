@@ -75,8 +75,8 @@ pub fn poisson_runs(n: u64, runs: &[(f64, f64, u64)], level: FailureLevel) -> Re
             problem: "there is no run; give at least one".into(),
         });
     }
-    let curve = RenyiCurve::poisson_dp_sgd_runs(runs)?;
-    named(n, &curve, level, "DP-SGD runs on Poisson batches")
+    let curve = RenyiCurve::poisson_dp_sgd_runs(runs);
+    named(n, curve, level, "DP-SGD runs on Poisson batches")
 }
 
 /// Max-information of DP-SGD on batches of fixed size, drawn anew without replacement in each step.
