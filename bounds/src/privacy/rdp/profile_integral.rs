@@ -227,7 +227,7 @@ fn far_end(y: f64, d: f64) -> f64 {
             sum += difference / factorial;
         }
         sum / mean_exp(d)
-    } else if shifted.abs() > 0.1 {
+    } else if y.abs() > 0.1 && shifted.abs() > 0.1 {
         (y * y.exp() - y.exp_m1() / mean_exp(d)) / (y * shifted)
     } else {
         (mean_exp(shifted) - mean_exp(y)) / d.exp_m1()
