@@ -324,6 +324,8 @@ impl PrivatePrior {
         Some(prior)
     }
 
+    /// The step size was chosen on 5,000 digits of MNIST, with noise that leaves as much signal as there is in 60,000
+    /// records.
     fn of_dense(method: Method, records: usize) -> Option<Self> {
         let (sampler, updates, batch) = match method {
             Method::DataIndependent => return None,
@@ -338,7 +340,7 @@ impl PrivatePrior {
             lambda: 0.0,
             clip: 1.0,
             inverse_temperature: 1.0,
-            step_size: 0.02,
+            step_size: 0.03,
             momentum: 0.9,
             averaged: 0.3,
         })
