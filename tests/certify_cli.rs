@@ -117,6 +117,53 @@ fn an_interrupted_run_goes_on_and_other_settings_are_refused() {
     assert!(message.contains("other settings"), "{message}");
 }
 
+/// Images of three classes in IDX files: dark, bright on the left, bright on the right.
+#[test]
+fn a_dense_network_takes_all_classes_of_images() {
+    let folder = directory();
+    let [images, labels] = ["images", "labels"].map(|name| folder.path().join(name));
+    let count = 240_u32;
+    let mut bytes: Vec<u8> = [0x803, count, 4, 4].iter().flat_map(|n| n.to_be_bytes()).collect();
+    let mut classes: Vec<u8> = [0x801, count].iter().flat_map(|n| n.to_be_bytes()).collect();
+    for image in 0..count {
+        let class = image % 3;
+        classes.push(u8::try_from(class).unwrap());
+        for pixel in 0..16 {
+            let bright = class > 0 && (pixel % 4 < 2) == (class == 1);
+            let noise = u8::try_from((image * 7 + pixel * 13) % 50).unwrap();
+            bytes.push(if bright { 200 + noise } else { noise });
+        }
+    }
+    std::fs::write(&images, bytes).unwrap();
+    std::fs::write(&labels, classes).unwrap();
+    let out = folder.path().join("out");
+    let (images, labels) = (images.to_str().unwrap(), labels.to_str().unwrap());
+    let data = ["certify", "--data", images, "--labels", labels, "--network", "dense"];
+    let run = |more: &[&str]| {
+        let output = dpbounds(&[&data[..], &["--out", out.to_str().unwrap()], more].concat());
+        (output.status.code(), stdout(&output), stderr(&output))
+    };
+    let (code, text, message) =
+        run(&["--hidden", "8", "--seeds", "1", "--posterior-steps", "40", "--format", "csv"]);
+    assert_eq!(code, Some(0), "{message}");
+    assert_eq!(text.lines().filter(|line| !line.starts_with('#')).count(), 4, "{text}");
+    for method in ["data-independent", "streaming", "poisson"] {
+        let (code, text, message) = check(&out.join(format!("{method}-seed0.json")));
+        assert_eq!(code, Some(0), "{text}{message}");
+    }
+    for (more, part) in [
+        (&["--width", "8"][..], "--hidden"),
+        (&["--hidden", "0"], "hidden units is 0"),
+        (&["--method", "correlated"], "method is correlated"),
+    ] {
+        let _ = std::fs::remove_dir_all(&out);
+        let (code, _, message) = run(more);
+        assert!(code == Some(2) && message.contains(part), "{more:?}: {message}");
+    }
+    let (code, _, message) = certify(&out, &["--data", "digits", "--hidden", "8"]);
+    assert!(code == Some(2) && message.contains("--network kan"), "{message}");
+}
+
 #[test]
 fn what_was_tampered_with_does_not_check() {
     let folder = directory();

@@ -355,6 +355,7 @@ fn every_help_page_has_two_examples_that_run() {
         "data list",
         "data prepare",
         "margin",
+        "certify",
         "experiment run",
         "experiment list",
         "experiment show",
@@ -374,7 +375,11 @@ fn every_help_page_has_two_examples_that_run() {
         for example in examples.into_iter().map(str::trim) {
             // Examples that need a shell or files are run by the other tests.
             let plain = example.starts_with("dpbounds ") && !example.contains(['>', '|']);
-            if plain && !["--out", "--curve", ".jsonl"].iter().any(|file| example.contains(file)) {
+            if plain
+                && !["--out", "--curve", ".jsonl", "--check"]
+                    .iter()
+                    .any(|file| example.contains(file))
+            {
                 assert!(!answer(&words(example)[1..]).is_empty(), "{example}");
             }
         }

@@ -155,7 +155,7 @@ impl Settings {
     pub fn usual_spreads(&self) -> Vec<f64> {
         if let Model::Dense(_) = self.model {
             // A posterior of a dense network has spreads of its own, and its training is long.
-            return vec![if self.priors.is_empty() { 0.04 } else { 0.02 }];
+            return vec![0.03];
         }
         let noise =
             self.priors.iter().map(PrivatePrior::weight_noise).fold(f64::INFINITY, f64::min);
