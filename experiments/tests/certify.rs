@@ -293,7 +293,8 @@ fn a_dense_network_is_certified_too() {
     for method in [Method::DataIndependent, Method::Streaming, Method::Poisson] {
         let mut settings = Settings::new(method, model.clone(), 400, 0.05).unwrap();
         settings.posterior.batch = 100;
-        settings.spreads = vec![0.3];
+        settings.spreads = vec![0.1, 0.3];
+        settings.posterior.rate = 5.0;
         let found = run(&settings, &sample, 1).unwrap();
         let certified = &found.certified;
         assert!(!is_false(&found, certified.model_bound, certified.posterior_bound), "{method}");

@@ -7,6 +7,7 @@ use pulp::Arch;
 
 use super::certificate::{Ingredients, max_information};
 use super::error::{CertifyError, Result};
+use super::posterior::PosteriorTraining;
 use super::private_prior::PrivatePrior;
 use super::run::{DRAWS, Recount, Run, TEST, Tested, candidate_seed, confidence_nats};
 use super::sample::{Part, Sample};
@@ -143,7 +144,7 @@ fn count_errors(network: &Network, weights: &[f32], records: &Records) -> Result
     Ok((error_rate(network, weights, records)? * records.len() as f64).round() as u64)
 }
 
-/// The posterior with the smallest estimated bound among the spreads, each trained to its end.
+/// Chooses a spread by trials of one pass each, then trains the posterior with it.
 fn best_posterior(
     network: &Network,
     prior: &[f32],
@@ -152,36 +153,40 @@ fn best_posterior(
     kappa: f64,
     seed: u64,
 ) -> Result<(f64, Gaussian, f64)> {
-    let (steps, batch) = (settings.posterior.steps, settings.posterior.batch);
-    let passes = (steps * batch as u64).div_ceil(records.len() as u64);
+    let PosteriorTraining { steps, batch, rate, momentum } = settings.posterior;
     #[allow(clippy::cast_precision_loss)]
     let n = records.len() as f64;
     let nats = kappa + confidence_nats(settings, records.len());
-    let mut best: Option<(f64, f64, Gaussian, f64)> = None;
-    for &spread in &settings.spreads {
+    let train = |spread: f64, passes: u64| {
         let training = PosteriorSettings {
             prior_deviation: spread,
             added_nats: nats.max(0.0),
             epochs: u32::try_from(passes).unwrap_or(u32::MAX),
             batch,
-            step_size: settings.posterior.rate,
-            momentum: settings.posterior.momentum,
+            step_size: rate * spread * spread,
+            momentum,
             least_probability: LEAST_PROBABILITY,
             seed,
         };
-        let trained =
-            train_posterior(network, prior, records, &training, |_, _| true).map_err(|error| {
-                diverged(error, "the posterior", seed, "use a smaller --posterior-rate")
-            })?;
-        let bound =
-            super::posterior::bound(trained.loss.clamp(0.0, 1.0), (trained.divergence + nats) / n);
-        if best.as_ref().is_none_or(|(least, ..)| bound < *least) {
-            let kl = trained.divergence * (1.0 + 1e-9);
-            best = Some((bound, spread, trained.posterior, kl));
+        train_posterior(network, prior, records, &training, |_, _| true).map_err(|error| {
+            diverged(error, "the posterior", seed, "use a smaller --posterior-rate")
+        })
+    };
+    let mut spread = settings.spreads[0];
+    if settings.spreads.len() > 1 {
+        let mut least = f64::INFINITY;
+        for &candidate in &settings.spreads {
+            let Ok(trained) = train(candidate, 1) else { continue };
+            let risk = trained.loss.clamp(0.0, 1.0);
+            let bound = super::posterior::bound(risk, (trained.divergence + nats) / n);
+            if bound < least {
+                (least, spread) = (bound, candidate);
+            }
         }
     }
-    let found = best.map(|(_, spread, posterior, kl)| (spread, posterior, kl));
-    found.ok_or_else(|| super::error::out_of_range("spreads", "none", "at least one"))
+    let passes = steps.saturating_mul(batch as u64).div_ceil(records.len() as u64);
+    let trained = train(spread, passes)?;
+    Ok((spread, trained.posterior, trained.divergence * (1.0 + 1e-9)))
 }
 
 fn diverged(

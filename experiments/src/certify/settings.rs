@@ -155,7 +155,9 @@ impl Settings {
     pub fn usual_spreads(&self) -> Vec<f64> {
         if let Model::Dense(_) = self.model {
             // A posterior of a dense network has spreads of its own, and its training is long.
-            return vec![0.03];
+            let spreads =
+                if self.priors.is_empty() { [0.02, 0.03, 0.04] } else { [0.003, 0.005, 0.01] };
+            return spreads.to_vec();
         }
         let noise =
             self.priors.iter().map(PrivatePrior::weight_noise).fold(f64::INFINITY, f64::min);
@@ -409,10 +411,11 @@ impl PosteriorTraining {
     pub fn of(method: Method, model: &Model, records: usize) -> Self {
         if let Model::Dense(_) = model {
             let batch = records.clamp(1, 500);
+            let passes = if method == Method::DataIndependent { 8 } else { 4 };
             return Self {
-                steps: 10 * records.div_ceil(batch) as u64,
+                steps: passes * records.div_ceil(batch) as u64,
                 batch,
-                rate: 0.3,
+                rate: 200.0,
                 momentum: 0.9,
             };
         }
