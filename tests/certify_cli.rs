@@ -38,7 +38,7 @@ fn all_methods_are_certified_tabulated_drawn_and_checked() {
     for row in rows {
         let number = |key: &str| row[key].as_f64().unwrap();
         assert!(number("B(rho)") > number("R^(rho)") && number("B(rho)") <= 1.0, "{row}");
-        assert!(number("delta") <= 0.05 + 1e-12 && number("seeds") == 2.0, "{row}");
+        assert!(number("delta a seed") <= 0.05 + 1e-12 && number("seeds") == 2.0, "{row}");
         assert_eq!(row["B(h0)"].is_null(), row["prior"] == "data-independent", "{row}");
     }
     for name in ["summary.csv", "certificates.png", "certificates.svg", "certificates.jsonl"] {
@@ -201,6 +201,9 @@ fn what_was_tampered_with_does_not_check() {
     fails(&json["sample"]["checksum"].to_string(), "\"00\"", "data checksum");
     std::fs::write(&file, &good).unwrap();
     assert_eq!(check(&file).0, Some(0));
+    let again = dpbounds(&["certify", "--check", file.to_str().unwrap(), "--retrain"]);
+    assert!(stdout(&again).contains("trained again"), "{}", stderr(&again));
+    assert_eq!(again.status.code(), Some(0));
     let weights = out.join("poisson-seed0.weights");
     let mut bytes = read(&weights);
     bytes[5] ^= 1;
@@ -237,6 +240,7 @@ fn wrong_input_is_refused_in_a_line() {
         (digits(&["--posterior-rate", "1e30", "--method", "data-independent"]), "diverged"),
         (digits(&["--max-information", "0", "--method", "poisson"]), "max-information"),
         (digits(&["--test-share", "1.5"]), "test share"),
+        (digits(&["--steps", "1e12", "--method", "streaming"]), "--steps 1000000000000"),
         (digits(&["--test", "digits"]), "also in the sample"),
     ];
     for (options, part) in cases {
@@ -253,4 +257,25 @@ fn wrong_input_is_refused_in_a_line() {
     assert!(code == Some(2) && message.contains("nowhere.json"), "{message}");
     let (code, _, message) = check(Path::new(one_class));
     assert!(code == Some(2) && message.contains("dpbounds certify wrote"), "{message}");
+}
+
+/// The trained network put in the place of the initial one, every number made to fit: the bound would be tiny.
+#[test]
+fn a_trained_network_does_not_pass_for_the_initial_one() {
+    let folder = directory();
+    let out = folder.path().join("out");
+    let options = ["--data", "iris", "--seeds", "1", "--method", "data-independent"];
+    assert_eq!(certify(&out, &options).0, Some(0));
+    let weights = out.join("data-independent-seed0.weights");
+    let bytes = read(&weights);
+    let posterior = &bytes[bytes.len() / 2..];
+    let forged = [posterior, posterior].concat();
+    std::fs::write(&weights, &forged).unwrap();
+    let file = out.join("data-independent-seed0.json");
+    let mut json: Json = serde_json::from_slice(&read(&file)).unwrap();
+    json["weights"]["checksum"] = dpbounds_experiments::data::sha256(&forged).into();
+    json["ingredients"]["kl"] = 0.0.into();
+    std::fs::write(&file, json.to_string()).unwrap();
+    let (code, _, message) = check(&file);
+    assert!(code == Some(1) && message.contains("mean of the prior"), "{message}");
 }

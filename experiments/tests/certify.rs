@@ -124,18 +124,17 @@ fn a_private_step_is_one_of_dp_sgd() {
         batch: 10,
         steps: 5,
         step_size: 0.7,
-        clip: Some(0.05),
-        kappa: 2.0,
+        clip: Some(0.05 * (1.0 - 1e-3)), // the margin for single precision
+        kappa: 2.0 / (1.0 - 1e-3),
         lambda: 0.0,
         radius: None,
-        seed: 3,
+        seed: 3 ^ 0x7072_696f_7200_0000, // keys of the prior are apart from those of synthetic data
     };
     let mut trainer =
         Trainer::new(&network, &start, sample.train.signs().unwrap(), training).unwrap();
     while trainer.step().is_some() {}
     for (ours, theirs) in found.prior.iter().zip(trainer.weights()) {
-        // Our clipping norm is smaller by 1e-4 of itself.
-        assert!((f64::from(*ours) - theirs).abs() < 2e-5, "{ours} {theirs}");
+        assert!((f64::from(*ours) - theirs).abs() < 2e-6, "{ours} {theirs}");
     }
     let moved = start.iter().zip(&found.prior).map(|(a, b)| (a - f64::from(*b)).abs());
     assert!(moved.fold(0.0, f64::max) > 0.01);

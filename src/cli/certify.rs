@@ -22,13 +22,13 @@ records by DP-SGD: each record once (streaming; correlated noise: correlated), o
 batches over several epochs (poisson). Max-information pays for it; no record is held out.
 
 B(h0) bounds the risk of the private network itself, B(rho) the Gibbs risk of the posterior. Both
-bounds of a row and the sampled risk in it hold together with probability at least 1 - delta; rows
-are statements of their own. Settings must not be chosen by looking at these records. What is
+bounds of a seed and the sampled risk hold together with probability at least 1 - delta. A row
+shows means over the seeds; each method and seed is a statement of its own. Settings must not be chosen by looking at these records. What is
 given as a list is paid for: every private network of a list is accounted for and the best taken.
 
 DIR gets METHOD-seedN.json (a certificate with all that it is computed from), its weights,
 certificates.jsonl, summary.csv and certificates.png. Test records enter no certificate. --check
-computes a certificate again from its file; exit status 1 if it differs.
+computes a certificate again from its file, --retrain also trains again; exit status 1 if it differs.
 
 Examples:
   dpbounds certify --data digits --classes 0+2+4+6+8,1+3+5+7+9 --width 16 --out digits
@@ -51,7 +51,10 @@ pub struct Certify {
     /// Compute the certificate of this file again from its weights and data
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "out", "resume"])]
     check: Option<PathBuf>,
-    /// Total failure probability of a row, in (0, 1) [probability]
+    /// With --check: train prior and posterior again too, and compare every bit
+    #[arg(long, requires = "check")]
+    retrain: bool,
+    /// Total failure probability of a method and seed, in (0, 1) [probability]
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = numbers::number, allow_hyphen_values = true)]
     delta: f64,
     /// Test on this file instead of a part of the data
@@ -110,12 +113,16 @@ impl MethodWord {
 impl Certify {
     pub(super) fn run(self) -> Result<(), Failure> {
         if let Some(file) = &self.check {
-            return again(file, &self.output);
+            return again(file, self.retrain, &self.output);
         }
         let (Some(data), Some(directory)) = (&self.data, &self.out) else {
             return Err(Failure::Usage("--data and --out are missing".into()));
         };
         let request = self.data_options.request(data, self.data_seed);
+        if self.test.is_some() && request.labels.is_some() {
+            let problem = "--test does not go with --labels, which are those of the sample; a share is kept for the test";
+            return Err(Failure::Usage(problem.into()));
+        }
         let test = self.test.as_ref().map(|file| Request { name: file.clone(), ..request.clone() });
         let all_classes = self.model.is_dense() && self.data_options.takes_all_classes(data);
         let source = Source {
@@ -207,7 +214,7 @@ fn summary(sample: &Sample, records: &[Record]) -> Records {
         "KL [nats]",
         "n",
         "seeds",
-        "delta",
+        "delta a seed",
     ];
     let mut table = Records::new("certificates", &columns);
     for rows in records.chunk_by(|a, b| a.method == b.method) {
@@ -293,8 +300,8 @@ fn notes(sample: &Sample, records: &[Record]) {
 }
 
 /// `--check`.
-fn again(file: &std::path::Path, output: &OutputOptions) -> Result<(), Failure> {
-    let findings = check(file)?;
+fn again(file: &std::path::Path, retrain: bool, output: &OutputOptions) -> Result<(), Failure> {
+    let findings = check(file, retrain)?;
     let mut table = Records::new("check", &["what", "stated", "found", "agrees"]);
     for finding in &findings {
         table.push(vec![

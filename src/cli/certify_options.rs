@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use dpbounds_experiments::certify::{
-    Dense, Kan, Method, Model, PosteriorTraining, PrivatePrior, usual_max_information,
+    Dense, Kan, MOST_UPDATES, Method, Model, PosteriorTraining, PrivatePrior, usual_max_information,
 };
 
 use super::Failure;
@@ -165,6 +165,10 @@ impl PriorOptions {
         expand(&mut all, counts(&self.batch, "batch")?, |prior, value| {
             prior.batch = usize::try_from(value).unwrap_or(usize::MAX);
         });
+        if let Some(prior) = all.iter().find(|prior| prior.updates > MOST_UPDATES) {
+            let problem = format!("--steps {} is above {MOST_UPDATES}; use fewer", prior.updates);
+            return Err(Failure::Usage(problem));
+        }
         expand(&mut all, reals(&self.clip), |prior, value| prior.clip = value);
         if self.step_size.is_none() && matches!(model, Model::Kan(_)) {
             all.iter_mut().for_each(|prior| prior.step_size = prior.usual_step_size());

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::{Result, out_of_range};
-use super::settings::Method;
 
 /// Failure probabilities of the parts of a certificate. All statements of one certificate hold together with
 /// probability at least `1 − total()`.
@@ -41,12 +40,11 @@ impl Budget {
         self.max_information + self.model + self.posterior + self.sampling
     }
 
-    pub(super) fn check(&self, method: Method) -> Result<()> {
+    pub(super) fn check(&self, private: bool) -> Result<()> {
         let total = self.total();
         if !(total > 0.0 && total < 1.0) {
             return Err(out_of_range("delta", total, "above 0 and below 1"));
         }
-        let private = method != Method::DataIndependent;
         let needed = [
             ("part of delta for the max-information", self.max_information, private),
             ("part of delta for the private model", self.model, private),

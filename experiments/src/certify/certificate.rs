@@ -76,19 +76,30 @@ pub fn max_information(
         && one.sampler == Sampler::Stream
     {
         let PrivatePrior { batch, updates, noise_multiplier, lambda, .. } = *one;
+        if updates.saturating_mul(batch as u64) > records {
+            return Err(BoundError::Input {
+                parameter: "steps".into(),
+                problem: format!(
+                    "{updates} updates of {batch} records use some of {records} records twice; a stream may not"
+                ),
+            });
+        }
         return if lambda == 0.0 {
             streaming::best(batch as u64, updates, noise_multiplier, level)
         } else {
             correlated::best(batch as u64, updates, noise_multiplier, lambda, level)
         };
     }
-    if let Some(other) = priors.iter().find(|prior| prior.sampler != Sampler::Poisson) {
+    let has_no_bound =
+        |prior: &&PrivatePrior| prior.sampler != Sampler::Poisson || prior.lambda != 0.0;
+    if let Some(other) = priors.iter().find(has_no_bound) {
         return Err(BoundError::Input {
             parameter: "sampler".into(),
             problem: format!(
-                "there is no bound for {} runs with {} batches; use one stream, or Poisson batches",
+                "there is no bound for {} runs with {} batches and lambda = {}; use one stream, or Poisson batches with independent noise",
                 priors.len(),
-                other.sampler
+                other.sampler,
+                other.lambda
             ),
         });
     }
@@ -105,6 +116,10 @@ impl Ingredients {
     /// # Errors
     /// [`BoundError`] for ingredients out of range.
     pub fn certify(&self) -> Result<Certified, BoundError> {
+        self.budget.check(!self.priors.is_empty()).map_err(|error| BoundError::Input {
+            parameter: "budget".into(),
+            problem: error.to_string(),
+        })?;
         let kappa = match &self.priors[..] {
             [] => None,
             priors => Some(max_information(priors, self.records, self.budget.max_information)?),
@@ -140,7 +155,8 @@ impl Ingredients {
                     safe(&complexity::private_model(n, kappa + choice, delta, level)?)?;
                 #[allow(clippy::cast_precision_loss)]
                 let risk = errors as f64 / n as f64;
-                Some((risk, complexity, safe(&kl_inverse_upper(risk, complexity)?)?))
+                let bound = safe(&kl_inverse_upper(risk, complexity)?)?.min(1.0);
+                Some((risk, complexity, bound))
             }
             _ => None,
         };

@@ -219,5 +219,6 @@ pub(super) fn recount(
         model_errors: has_model.then(|| count_errors(&network, prior, &train)).transpose()?,
         gibbs_errors: gibbs_errors(&network, &posterior, &train, settings.draws, seed ^ DRAWS)?,
         instruction_set: instruction_set(Arch::new()),
+        prior_is_initial: has_model || network.initialise(seed) == prior,
     })
 }

@@ -24,4 +24,4 @@ pub use private_prior::PrivatePrior;
 pub use run::{Run, Tested, run};
 pub use runner::{Options, RECORDS, Record, certify, load};
 pub use sample::{Part, Sample, Source};
-pub use settings::{Dense, Kan, Method, Model, Settings, usual_max_information};
+pub use settings::{Dense, Kan, MOST_UPDATES, Method, Model, Settings, usual_max_information};

@@ -9,7 +9,7 @@ use crate::kan::{Aligned, Examples};
 use crate::train::Batches;
 
 /// Gradients are clipped a little below their norm, so that single precision does not carry them above it.
-const CLIP_MARGIN: f64 = 1e-4;
+const CLIP_MARGIN: f64 = 1e-3;
 
 /// How the private mean is learned.
 ///

@@ -55,6 +55,8 @@ pub(super) const DRAWS: u64 = 0x6472_6177_7300_0000;
 pub(super) const TEST: u64 = 0x7465_7374_0000_0000;
 /// Updates of the trials that choose a spread.
 const TRIAL: u64 = 40;
+/// Noise and batches of the private prior have keys apart from those that draw synthetic data.
+const PRIOR: u64 = 0x7072_696f_7200_0000;
 
 /// The network of a seed, and its initial weights.
 fn network(model: &Kan, inputs: usize, seed: u64) -> Result<(Network, Vec<f64>)> {
@@ -159,7 +161,7 @@ fn learn_all(
 
 /// Candidates have noise and batches of their own.
 pub(super) fn candidate_seed(seed: u64, candidate: usize) -> u64 {
-    seed.wrapping_add((candidate as u64) << 40)
+    (seed ^ PRIOR).wrapping_add((candidate as u64) << 40)
 }
 
 /// Chooses a spread by short trials, then trains the posterior with it.
@@ -251,6 +253,8 @@ pub(super) struct Recount {
     pub(super) model_errors: Option<u64>,
     pub(super) gibbs_errors: u64,
     pub(super) instruction_set: String,
+    /// Whether the mean of the prior is what it has to be, where that is the initial network.
+    pub(super) prior_is_initial: bool,
 }
 
 /// Counts again with weights as [`Run`] has them: means of prior and posterior, deviations, and the spread.
@@ -268,12 +272,14 @@ pub(super) fn recount(
         }
     };
     let examples = sample.train.signs()?;
-    let (network, _) = network(model, examples.inputs(), seed)?;
+    let (network, start) = network(model, examples.inputs(), seed)?;
     let mut machine = Machine::new(&network, examples)?;
     if prior.len() != network.parameters() {
         let allowed = format!("{} for the network of the certificate", network.parameters());
         return Err(out_of_range("number of weights", prior.len(), allowed));
     }
+    #[allow(clippy::cast_possible_truncation)]
+    let is_start = start.iter().zip(prior).all(|(start, prior)| *start as f32 == *prior);
     let layout = machine.layout();
     let import = |weights: &[f32]| -> Aligned<f32> {
         layout.import(&weights.iter().map(|w| f64::from(*w)).collect::<Vec<_>>())
@@ -284,5 +290,6 @@ pub(super) fn recount(
         model_errors: (!settings.priors.is_empty()).then(|| machine.errors(&prior)),
         gibbs_errors: gibbs_errors(&mut machine, &posterior, spread, settings.draws, seed),
         instruction_set: machine.instruction_set(),
+        prior_is_initial: is_start || !settings.priors.is_empty(),
     })
 }

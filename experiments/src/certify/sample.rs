@@ -7,7 +7,9 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use super::error::{CertifyError, Result, out_of_range};
-use crate::data::{Dataset, Domain, Images, Request, Scale, fashion_mnist, prepare, sha256};
+use crate::data::{
+    DataError, Dataset, Domain, FileProblem, Images, Request, Scale, fashion_mnist, prepare, sha256,
+};
 use crate::kan::Examples;
 use crate::mlp::Records;
 
@@ -121,7 +123,11 @@ impl Sample {
         let published = Request { held_out: true, ..source.data.clone() };
         let test = match &source.test {
             Some(request) => Some(written_out(prepare(request)?)?),
-            None => prepare(&published).ok().map(written_out).transpose()?,
+            None => match prepare(&published) {
+                Ok(test) => Some(written_out(test)?),
+                Err(DataError::File { problem: FileProblem::NoHeldOutPart, .. }) => None,
+                Err(error) => return Err(error.into()),
+            },
         };
         let squashed = source.data.scale == Some(Scale::Squash);
         if whole.scaled_by_data && (squashed || test.is_some()) {
@@ -205,7 +211,8 @@ impl Sample {
         let whole = images(&source.data, false)?;
         let test = match &source.test {
             Some(request) => Some(images(request, false)?),
-            None => images(&source.data, true).ok(),
+            None if source.data.labels.is_none() => Some(images(&source.data, true)?),
+            None => None,
         };
         let (train, test) = match test {
             Some(test) => (whole, Some(test)),

@@ -114,6 +114,8 @@ pub struct Settings {
 const RELATIVE_SPREADS: [f64; 8] = [0.06, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0];
 /// Spreads around initial weights, which have standard deviation 1.
 const SPREADS: [f64; 8] = [0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6];
+/// Updates of a private prior; the noise of every one is kept track of.
+pub const MOST_UPDATES: u64 = 1_000_000;
 /// Records of a batch of the usual stream.
 const STREAM_BATCH: usize = 700;
 /// Draws are so many that their confidence limit costs less than a thousandth.
@@ -185,7 +187,7 @@ impl Settings {
             return Err(out_of_range("spread", spread, "finite numbers > 0"));
         }
         self.posterior.check(records)?;
-        self.budget.check(self.method)?;
+        self.budget.check(self.method != Method::DataIndependent)?;
         match (self.method, self.priors.len()) {
             (Method::DataIndependent, 0) => {}
             (Method::DataIndependent, _) => {
@@ -348,7 +350,8 @@ impl PrivatePrior {
         })
     }
 
-    /// The step size with which a weight moves by the usual way if all clipped gradients agree.
+    /// The step size with which a weight moves by the usual way if all clipped gradients agree. For at most
+    /// [`MOST_UPDATES`] updates; infinite without updates or with a clipping norm of 0, which no run accepts.
     #[must_use]
     pub fn usual_step_size(&self) -> f64 {
         let way = match (self.sampler, self.lambda > 0.0) {
@@ -369,8 +372,8 @@ impl PrivatePrior {
         if self.sampler != wanted {
             return Err(out_of_range("sampler", self.sampler, "the one of the method"));
         }
-        if self.updates == 0 {
-            return Err(out_of_range("steps", 0, "at least 1 update"));
+        if !(1..=MOST_UPDATES).contains(&self.updates) {
+            return Err(out_of_range("steps", self.updates, format!("1 to {MOST_UPDATES}")));
         }
         if self.batch == 0 || self.batch > records {
             return Err(out_of_range("batch", self.batch, format!("1 to {records}, the records")));
