@@ -394,3 +394,33 @@ fn what_does_not_fit_is_refused() {
     let posterior = Gaussian { deviation: vec![0.0; start.len()], mean: start };
     assert!(gibbs_errors(&network, &posterior, &data, 1, 1).is_err());
 }
+
+/// Poisson batches of one record in the mean: many are empty, and without noise nothing moves then.
+#[test]
+fn empty_batches_are_steps_too() {
+    let network = Network::new(&[1, 3, 2]).unwrap();
+    let inputs: Vec<f32> = (0..20).map(|i| i as f32 / 10.0 - 1.0).collect();
+    let labels = (0..20).map(|i| u8::from(i >= 10)).collect();
+    let records = Records::new(inputs, labels, 1, 2).unwrap();
+    let settings = DpSgd {
+        sampler: Sampler::Poisson,
+        batch: 1,
+        steps: 50,
+        clip: 1.0,
+        sigma: 0.0,
+        step_size: 0.1,
+        momentum: 0.0,
+        average_last: 0.0,
+        seed: 4,
+    };
+    let start = network.initialise(4);
+    let trained = train_private(&network, &start, &records, &settings).unwrap();
+    assert!(trained != start && trained.iter().all(|weight| weight.is_finite()));
+    // e^{-1} of the batches are empty: 50 steps without one have probability 1e-10.
+    let still = DpSgd { steps: 1, ..settings };
+    let empty = (0..200).filter(|seed| {
+        let once = DpSgd { seed: *seed, ..still };
+        train_private(&network, &start, &records, &once).unwrap() == start
+    });
+    assert!((40..110).contains(&empty.count()));
+}

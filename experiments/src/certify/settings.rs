@@ -280,6 +280,7 @@ impl PrivatePrior {
         if !(nats > 0.0 && nats.is_finite()) {
             return Err(out_of_range("max-information [nats]", nats, "finite numbers > 0"));
         }
+        self.check_sizes(records)?;
         let with = |log_noise: f64| Self { noise_multiplier: log_noise.exp(), ..self };
         let (mut low, mut high) = (-5.0, 25.0);
         let is_enough = |log_noise: f64| -> Result<bool> {
@@ -372,17 +373,7 @@ impl PrivatePrior {
         if self.sampler != wanted {
             return Err(out_of_range("sampler", self.sampler, "the one of the method"));
         }
-        if !(1..=MOST_UPDATES).contains(&self.updates) {
-            return Err(out_of_range("steps", self.updates, format!("1 to {MOST_UPDATES}")));
-        }
-        if self.batch == 0 || self.batch > records {
-            return Err(out_of_range("batch", self.batch, format!("1 to {records}, the records")));
-        }
-        let used = self.updates.saturating_mul(self.batch as u64);
-        if self.sampler == Sampler::Stream && used > records as u64 {
-            let (updates, batch) = (self.updates, self.batch);
-            return Err(CertifyError::StreamTooLong { updates, batch, records });
-        }
+        self.check_sizes(records)?;
         for (name, value) in [
             ("noise multiplier", self.noise_multiplier),
             ("clip", self.clip),
@@ -403,6 +394,22 @@ impl PrivatePrior {
         if !(0.0..=largest).contains(&self.lambda) {
             let allowed = "[0, 0.9999] with the method correlated, else 0";
             return Err(out_of_range("lambda", self.lambda, allowed));
+        }
+        Ok(())
+    }
+
+    /// Whether the updates and batches fit the records.
+    fn check_sizes(&self, records: usize) -> Result<()> {
+        if !(1..=MOST_UPDATES).contains(&self.updates) {
+            return Err(out_of_range("steps", self.updates, format!("1 to {MOST_UPDATES}")));
+        }
+        if self.batch == 0 || self.batch > records {
+            return Err(out_of_range("batch", self.batch, format!("1 to {records}, the records")));
+        }
+        let used = self.updates.saturating_mul(self.batch as u64);
+        if self.sampler == Sampler::Stream && used > records as u64 {
+            let (updates, batch) = (self.updates, self.batch);
+            return Err(CertifyError::StreamTooLong { updates, batch, records });
         }
         Ok(())
     }

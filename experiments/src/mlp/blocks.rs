@@ -3,10 +3,10 @@
 /// Rows of a block: at most this many, and blocks of a batch are nearly equal. Every block packs the weights anew.
 const ROWS: usize = 1024;
 
-/// Rows in each block but the last of a batch.
+/// Rows in each block but the last of a batch, which may be empty.
 pub(super) fn rows_of_a_block(batch: usize) -> usize {
     // An even number of blocks keeps two threads busy.
-    let blocks = batch.div_ceil(ROWS).next_multiple_of(2);
+    let blocks = batch.div_ceil(ROWS).max(1).next_multiple_of(2);
     batch.div_ceil(blocks).max(1)
 }
 
