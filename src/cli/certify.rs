@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dpbounds_experiments::certify::{
-    Method, Model, Options, PrivatePrior, Record, Sample, Settings, Source, certify, check,
+    Method, Model, PrivatePrior, Record, Sample, Settings, Source, certify, check,
 };
 use dpbounds_experiments::data::Request;
+use dpbounds_experiments::run::Options;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::certify_options::{ModelOptions, PosteriorOptions, PriorOptions};
@@ -178,13 +179,13 @@ impl Certify {
 
     fn settings(&self, method: Method, model: &Model, records: usize) -> Result<Settings, Failure> {
         let mut settings = Settings::new(method, model.clone(), records, self.delta)?;
-        if method != Method::DataIndependent {
+        if method != Method::DataIndependent && self.prior.are_given() {
             let level = settings.budget.max_information;
             let usual: Vec<PrivatePrior> = std::mem::take(&mut settings.priors);
             settings.priors = self.prior.candidates(&usual, method, model, (records, level))?;
         }
         settings.spreads = self.posterior.spreads(settings.usual_spreads());
-        settings.posterior = self.posterior.training(settings.posterior)?;
+        settings.posterior = self.posterior.training(settings.posterior);
         settings.draws = self.posterior.draws(settings.draws);
         Ok(settings)
     }

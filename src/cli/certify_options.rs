@@ -105,9 +105,9 @@ pub struct PriorOptions {
 }
 
 impl PriorOptions {
-    /// Options without effect are refused rather than forgotten.
-    pub(super) fn refuse_what_does_not_apply(&self, method: Method) -> Result<(), Failure> {
-        let any = self.steps.is_some()
+    /// Whether anything is other than usual.
+    pub(super) fn are_given(&self) -> bool {
+        self.steps.is_some()
             || self.batch.is_some()
             || self.noise_multiplier.is_some()
             || self.max_information.is_some()
@@ -115,8 +115,13 @@ impl PriorOptions {
             || self.step_size.is_some()
             || self.momentum.is_some()
             || self.average.is_some()
-            || self.inverse_temperature.is_some();
-        if method == Method::DataIndependent && (any || self.lambda.is_some()) {
+            || self.inverse_temperature.is_some()
+            || self.lambda.is_some()
+    }
+
+    /// Options without effect are refused rather than forgotten.
+    pub(super) fn refuse_what_does_not_apply(&self, method: Method) -> Result<(), Failure> {
+        if method == Method::DataIndependent && self.are_given() {
             return Err(Failure::Usage(
                 "options of the private prior do not apply to --method data-independent; leave them out"
                     .into(),
@@ -230,13 +235,13 @@ impl PosteriorOptions {
         self.spread.as_ref().map_or(usual, |sweep| sweep.values.clone())
     }
 
-    pub(super) fn training(&self, usual: PosteriorTraining) -> Result<PosteriorTraining, Failure> {
-        Ok(PosteriorTraining {
+    pub(super) fn training(&self, usual: PosteriorTraining) -> PosteriorTraining {
+        PosteriorTraining {
             steps: self.posterior_steps.unwrap_or(usual.steps),
             batch: self.posterior_batch.unwrap_or(usual.batch),
             rate: self.posterior_rate.unwrap_or(usual.rate),
             ..usual
-        })
+        }
     }
 
     pub(super) fn draws(&self, usual: u32) -> u32 {

@@ -110,6 +110,15 @@ pub fn max_information(
     dp_sgd::poisson_runs(records, &runs, level)
 }
 
+/// [`max_information`], or none without private models.
+pub(super) fn joint_max_information(
+    priors: &[PrivatePrior],
+    records: u64,
+    level: f64,
+) -> Result<Option<Bound>, BoundError> {
+    if priors.is_empty() { Ok(None) } else { max_information(priors, records, level).map(Some) }
+}
+
 impl Ingredients {
     /// The certified risks.
     ///
@@ -120,11 +129,11 @@ impl Ingredients {
             parameter: "budget".into(),
             problem: error.to_string(),
         })?;
-        let kappa = match &self.priors[..] {
-            [] => None,
-            priors => Some(max_information(priors, self.records, self.budget.max_information)?),
-        };
-        self.certify_with(kappa)
+        self.certify_with(joint_max_information(
+            &self.priors,
+            self.records,
+            self.budget.max_information,
+        )?)
     }
 
     /// The same with the [`max_information`] of the priors, if there are any.

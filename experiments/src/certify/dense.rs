@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use dpbounds_bounds::Bound;
 use pulp::Arch;
 
-use super::certificate::{Ingredients, max_information};
+use super::certificate::joint_max_information;
 use super::error::{CertifyError, Result};
 use super::posterior::PosteriorTraining;
 use super::private_prior::PrivatePrior;
-use super::run::{DRAWS, Recount, Run, TEST, Tested, candidate_seed, confidence_nats};
+use super::run::{
+    DRAWS, Recount, Run, TEST, Tested, best_spread, candidate_seed, confidence_nats, ingredients,
+};
 use super::sample::{Part, Sample};
 use super::settings::{Dense, Settings};
 use crate::mlp::{
@@ -48,23 +50,12 @@ pub(super) fn run(settings: &Settings, model: &Dense, sample: &Sample, seed: u64
     let start = network.initialise(seed);
     let n = train.len();
     let (prior, chosen, model_errors) = learn_all(&network, &start, &train, settings, seed)?;
-    let kappa = match &settings.priors[..] {
-        [] => None,
-        priors => Some(max_information(priors, n as u64, settings.budget.max_information)?),
-    };
+    let level = settings.budget.max_information;
+    let kappa = joint_max_information(&settings.priors, n as u64, level)?;
     let cost = kappa.as_ref().and_then(|bound: &Bound| bound.value).unwrap_or(0.0);
     let (spread, posterior, kl) = best_posterior(&network, &prior, &train, settings, cost, seed)?;
     let gibbs_errors = gibbs_errors(&network, &posterior, &train, settings.draws, seed ^ DRAWS)?;
-    let ingredients = Ingredients {
-        records: n as u64,
-        priors: settings.priors.clone(),
-        spreads: settings.spreads.len() as u64,
-        kl,
-        model_errors,
-        gibbs_errors,
-        draws: u64::from(settings.draws) * n as u64,
-        budget: settings.budget,
-    };
+    let ingredients = ingredients(settings, n, kl, (model_errors, gibbs_errors));
     let certified = ingredients.certify_with(kappa)?;
     let test = match &sample.test {
         None => Tested::default(),
@@ -172,18 +163,12 @@ fn best_posterior(
             diverged(error, "the posterior", seed, "use a smaller --posterior-rate")
         })
     };
-    let mut spread = settings.spreads[0];
-    if settings.spreads.len() > 1 {
-        let mut least = f64::INFINITY;
-        for &candidate in &settings.spreads {
-            let Ok(trained) = train(candidate, 1) else { continue };
-            let risk = trained.loss.clamp(0.0, 1.0);
-            let bound = super::posterior::bound(risk, (trained.divergence + nats) / n);
-            if bound < least {
-                (least, spread) = (bound, candidate);
-            }
-        }
-    }
+    let spread = best_spread(&settings.spreads, |spread| {
+        train(spread, 1).map_or(f64::INFINITY, |trained| {
+            let complexity = (trained.divergence + nats) / n;
+            super::posterior::bound(trained.loss.clamp(0.0, 1.0), complexity)
+        })
+    });
     let passes = steps.saturating_mul(batch as u64).div_ceil(records.len() as u64);
     let trained = train(spread, passes)?;
     Ok((spread, trained.posterior, trained.divergence * (1.0 + 1e-9)))

@@ -7,7 +7,7 @@ use crate::kan::{Aligned, Core, Disturbance, Examples, Layout, Real, Vectors};
 use crate::train::{NoiseSource, TrainError, instruction_set};
 
 /// Examples that go through the network together.
-const TOGETHER: usize = 512;
+pub(super) const TOGETHER: usize = 512;
 
 /// A network with examples.
 pub(super) struct Machine<'a> {
@@ -37,7 +37,7 @@ pub(super) struct Spread {
     /// Standard deviation of a weight.
     pub(super) deviation: f64,
     pub(super) key: [u32; 8],
-    /// The first stream; one is used for every 512 examples.
+    /// The first stream; one is used for every [`TOGETHER`] examples.
     pub(super) stream: u64,
 }
 

@@ -22,6 +22,6 @@ pub use error::CertifyError;
 pub use posterior::PosteriorTraining;
 pub use private_prior::PrivatePrior;
 pub use run::{Run, Tested, run};
-pub use runner::{Options, RECORDS, Record, certify, load};
+pub use runner::{RECORDS, Record, certify};
 pub use sample::{Part, Sample, Source};
 pub use settings::{Dense, Kan, MOST_UPDATES, Method, Model, Settings, usual_max_information};

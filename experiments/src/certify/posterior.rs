@@ -8,8 +8,9 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use super::machine::{Machine, Point, Spread, squared_distance};
+use super::machine::{Machine, Point, Spread, TOGETHER, squared_distance};
 use super::private_prior::copy;
+use super::sample::shuffled;
 use crate::kan::Aligned;
 
 /// How the mean W of the posterior `N(W, s² I)` is trained, from the mean of the prior `N(W_0, s² I)`.
@@ -48,11 +49,8 @@ pub(super) struct Trained {
     pub(super) smoothed_risk: f64,
 }
 
-pub(super) fn train(
-    machine: &mut Machine<'_>,
-    problem: &Problem<'_>,
-    start: &Aligned<f32>,
-) -> Trained {
+/// Trains from the mean of the prior on.
+pub(super) fn train(machine: &mut Machine<'_>, problem: &Problem<'_>) -> Trained {
     let &Problem { prior, deviation, nats, records, settings, seed } = problem;
     let PosteriorTraining { steps, batch, rate, momentum } = settings;
     let batch = batch.min(records);
@@ -60,7 +58,7 @@ pub(super) fn train(
     let n = records as f64;
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ POSTERIOR);
     let key = rng.random();
-    let mut weights = copy(start);
+    let mut weights = copy(prior);
     let mut velocity = Aligned::<f32>::zeros(weights.len());
     let mut order: Vec<u32> = Vec::new();
     let variance = deviation * deviation;
@@ -69,7 +67,9 @@ pub(super) fn train(
     let mut stream = 0;
     for t in 0..steps {
         if at + batch > records {
-            order = shuffled(records, &mut rng);
+            #[allow(clippy::cast_possible_truncation)] // records below 2^32
+            let shuffled = shuffled(records, &mut rng).into_iter().map(|row| row as u32);
+            order = shuffled.collect();
             at = 0;
         }
         let records = &order[at..at + batch];
@@ -90,7 +90,7 @@ pub(super) fn train(
         };
         let spread = Spread { deviation, key, stream };
         machine.descend(&weights, records, Some(spread), slope, &mut velocity);
-        stream += batch.div_ceil(512) as u64;
+        stream += batch.div_ceil(TOGETHER) as u64;
         risk = if t == 0 { smoothed } else { 0.9 * risk + 0.1 * smoothed };
         if t % 5 == 0 {
             price = price_of_complexity(risk, (divergence(&weights) + nats) / n);
@@ -111,15 +111,6 @@ const FAR: f64 = 8.0;
 
 /// Seeds of the posterior are apart from those of the prior.
 const POSTERIOR: u64 = 0x706f_7374_6572_696f;
-
-fn shuffled(records: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
-    #[allow(clippy::cast_possible_truncation)] // records below 2^32
-    let mut order: Vec<u32> = (0..records as u32).collect();
-    for i in 0..records {
-        order.swap(i, rng.random_range(i..records));
-    }
-    order
-}
 
 /// Rises over five updates, and falls to 0 over the last two fifths.
 #[allow(clippy::cast_precision_loss)]

@@ -5,7 +5,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use super::certificate::{Certified, Ingredients, max_information};
+use super::certificate::{Certified, Ingredients, joint_max_information};
 use super::dense;
 use super::error::{CertifyError, Result, out_of_range};
 use super::machine::{Machine, Spread, squared_distance};
@@ -83,23 +83,14 @@ fn run_kan(settings: &Settings, model: &Kan, sample: &Sample, seed: u64) -> Resu
     let mut machine = Machine::new(&network, examples)?;
     let start: Aligned<f32> = machine.layout().import(&start);
     let learned = learn_all(&mut machine, examples, &start, settings, seed)?;
-    let kappa = match &settings.priors[..] {
-        [] => None,
-        priors => Some(max_information(priors, records as u64, settings.budget.max_information)?),
-    };
+    let level = settings.budget.max_information;
+    let kappa = joint_max_information(&settings.priors, records as u64, level)?;
     let prior = &learned.weights;
     let cost = kappa.as_ref().and_then(|bound| bound.value).unwrap_or(0.0);
     let (spread, trained) = train_posterior(&mut machine, settings, prior, cost, records, seed)?;
-    let ingredients = Ingredients {
-        records: records as u64,
-        priors: settings.priors.clone(),
-        spreads: settings.spreads.len() as u64,
-        kl: divergence(&trained.weights, prior, spread),
-        model_errors: learned.errors,
-        gibbs_errors: gibbs_errors(&mut machine, &trained.weights, spread, settings.draws, seed),
-        draws: u64::from(settings.draws) * records as u64,
-        budget: settings.budget,
-    };
+    let kl = divergence(&trained.weights, prior, spread);
+    let gibbs = gibbs_errors(&mut machine, &trained.weights, spread, settings.draws, seed);
+    let ingredients = ingredients(settings, records, kl, (learned.errors, gibbs));
     let certified = ingredients.certify_with(kappa)?;
     let test = match &sample.test {
         Some(test) => {
@@ -126,6 +117,40 @@ fn run_kan(settings: &Settings, model: &Kan, sample: &Sample, seed: u64) -> Resu
         test,
         instruction_set: machine.instruction_set(),
     })
+}
+
+/// What the bounds are computed from: the divergence, and the errors of the private model and of the draws.
+pub(super) fn ingredients(
+    settings: &Settings,
+    records: usize,
+    kl: f64,
+    (model_errors, gibbs_errors): (Option<u64>, u64),
+) -> Ingredients {
+    Ingredients {
+        records: records as u64,
+        priors: settings.priors.clone(),
+        spreads: settings.spreads.len() as u64,
+        kl,
+        model_errors,
+        gibbs_errors,
+        draws: u64::from(settings.draws) * records as u64,
+        budget: settings.budget,
+    }
+}
+
+/// The spread with the smallest estimated bound in a trial; the only one is not tried.
+pub(super) fn best_spread(spreads: &[f64], mut trial: impl FnMut(f64) -> f64) -> f64 {
+    let mut best = (f64::INFINITY, spreads[0]);
+    if let [_] = spreads {
+        return best.1;
+    }
+    for &spread in spreads {
+        let bound = trial(spread);
+        if bound < best.0 {
+            best = (bound, spread);
+        }
+    }
+    best.1
 }
 
 /// The private model that was chosen, or the initial weights.
@@ -178,21 +203,14 @@ fn train_posterior(
     let nats = kappa + confidence_nats(settings, records);
     let train = |machine: &mut Machine<'_>, deviation: f64, training: PosteriorTraining| {
         let problem = Problem { prior, deviation, nats, records, settings: training, seed };
-        posterior::train(machine, &problem, prior)
+        posterior::train(machine, &problem)
     };
-    let mut spread = settings.spreads[0];
-    if settings.spreads.len() > 1 {
-        let trial =
-            PosteriorTraining { steps: settings.posterior.steps.min(TRIAL), ..settings.posterior };
-        let mut least = f64::INFINITY;
-        for &candidate in &settings.spreads {
-            let trained = train(machine, candidate, trial);
-            let bound = posterior::bound(trained.smoothed_risk, (trained.kl + nats) / n);
-            if bound < least {
-                (least, spread) = (bound, candidate);
-            }
-        }
-    }
+    let trial =
+        PosteriorTraining { steps: settings.posterior.steps.min(TRIAL), ..settings.posterior };
+    let spread = best_spread(&settings.spreads, |spread| {
+        let trained = train(machine, spread, trial);
+        posterior::bound(trained.smoothed_risk, (trained.kl + nats) / n)
+    });
     let trained = train(machine, spread, settings.posterior);
     if trained.weights.iter().all(|w| w.is_finite()) && trained.kl.is_finite() {
         return Ok((spread, trained));

@@ -5,7 +5,7 @@
 //! threads, nor on interruptions.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -20,6 +20,7 @@ use super::sample::Sample;
 use super::settings::{Method, Settings};
 use crate::data::sha256;
 use crate::lines::{LinesFile, OpenError};
+use crate::run::Options;
 use crate::whole;
 
 /// Name of the file of finished certificates.
@@ -47,19 +48,6 @@ pub struct Record {
     pub clipped: Option<f64>,
     /// What the test records say; no part of the certificate.
     pub test: Tested,
-}
-
-/// Where and how certificates are made.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Directory for the files.
-    pub directory: PathBuf,
-    /// Whether to go on with what the directory holds.
-    pub resume: bool,
-    /// Number of threads; all cores if there is none.
-    pub threads: Option<usize>,
-    /// The command that makes the files again.
-    pub command: String,
 }
 
 /// Makes the certificates that are not finished yet, one for every setting and seed `0..seeds`, and gives the records
@@ -189,24 +177,4 @@ fn open(path: &Path, options: &Options) -> Result<(LinesFile, HashMap<String, Re
         known.insert(name(record.method, record.seed), record);
     }
     Ok((lines, known))
-}
-
-/// Records of finished certificates in a directory, in the order of methods and seeds.
-///
-/// # Errors
-/// [`CertifyError`] if there are none.
-pub fn load(directory: &Path) -> Result<Vec<Record>> {
-    let path = directory.join(RECORDS);
-    let text =
-        std::fs::read_to_string(&path).map_err(|source| file_error("read", &path, source))?;
-    let mut records = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let record: Record = serde_json::from_str(line).map_err(|error| CertifyError::Damaged {
-            file: path.display().to_string(),
-            problem: format!("line {}: {error}; remove the file and run again", index + 1),
-        })?;
-        records.push(record);
-    }
-    records.sort_by_key(|record| (record.method, record.seed));
-    Ok(records)
 }

@@ -142,11 +142,7 @@ impl Sample {
                 },
             });
         }
-        let mut order: Vec<usize> = (0..whole.rows()).collect();
-        let mut rng = ChaCha8Rng::seed_from_u64(source.seed);
-        for place in 0..order.len() {
-            order.swap(place, rng.random_range(place..whole.rows()));
-        }
+        let order = shuffled(whole.rows(), &mut ChaCha8Rng::seed_from_u64(source.seed));
         let share = |of: f64| {
             #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
             #[allow(clippy::cast_sign_loss)] // a share of the rows
@@ -251,6 +247,15 @@ impl Sample {
     pub fn records(&self) -> usize {
         self.train.len()
     }
+}
+
+/// The numbers below `count` in a random order.
+pub(super) fn shuffled(count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for place in 0..count {
+        order.swap(place, rng.random_range(place..count));
+    }
+    order
 }
 
 /// How features are mapped once more, so that the map depends on the scaling records only.
@@ -379,11 +384,7 @@ fn divided(whole: &Images, source: &Source) -> Result<(Images, Option<Images>)> 
     if tested + 2 > count {
         return Err(out_of_range("records", count, "more: too few are left to certify on"));
     }
-    let mut order: Vec<usize> = (0..count).collect();
-    let mut rng = ChaCha8Rng::seed_from_u64(source.seed);
-    for place in 0..count {
-        order.swap(place, rng.random_range(place..count));
-    }
+    let order = shuffled(count, &mut ChaCha8Rng::seed_from_u64(source.seed));
     let part = |rows: &[usize]| {
         let mut rows = rows.to_vec();
         rows.sort_unstable();

@@ -29,7 +29,7 @@ const RUNS: &str = "runs.jsonl";
 const SUMMARY: &str = "summary.csv";
 const SLOPES: &str = "slopes.json";
 
-/// Where and how an experiment runs.
+/// Where and how an experiment runs, or certificates are made.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Directory for the files.

@@ -67,7 +67,8 @@ pub fn fixed_size_thm27(sampling_rate: f64, noise_multiplier: f64, order: f64) -
     Ok(round_up(curve.log_moment(order) / excess))
 }
 
-fn check_order(order: f64) -> Result<f64> {
+/// `α − 1` of an order that the curves for sampled batches take.
+pub(super) fn check_order(order: f64) -> Result<f64> {
     let excess = domain::order_minus_one("order", order)?;
     if order > LARGEST_ORDER {
         return Err(BoundError::OutOfRange {

@@ -1,12 +1,10 @@
 //! What the replace-one curves of sampled batches share: arguments, the ends of their range, orders.
 
+use super::fixed_size::check_order;
 use super::profile_integral::{ProfileBound, ProfileIntegral};
 use crate::domain;
-use crate::error::{BoundError, Result, Shown};
+use crate::error::Result;
 use crate::round::round_up;
-
-/// Above this order the integral is not evaluated.
-const LARGEST_ORDER: f64 = 1e6;
 
 /// RDP `ε(α)` of one Gaussian step on the whole data set under **replace-one**: `2α/κ²`, rounded up.
 ///
@@ -54,15 +52,7 @@ impl ReplaceOne {
 
     pub fn curve(self, orders: &[f64], bound: ProfileBound) -> Result<Vec<f64>> {
         for &order in orders {
-            domain::order_minus_one("order", order)?;
-            if order > LARGEST_ORDER {
-                return Err(BoundError::OutOfRange {
-                    parameter: "order",
-                    value: Shown(order),
-                    allowed: "(1, 1e6]",
-                    remedy: "a smaller order gives the better conversion",
-                });
-            }
+            check_order(order)?;
         }
         if self.rate == 0.0 {
             return Ok(vec![0.0; orders.len()]);

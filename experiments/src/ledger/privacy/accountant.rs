@@ -52,18 +52,23 @@ pub(super) fn exact(r: f64, kappa: f64, lambda: f64, epsilon: f64) -> f64 {
 /// Relative error of the quadrature.
 pub(super) const QUADRATURE: f64 = 1e-4;
 
+/// Two steps on Poisson batches of ten records.
+pub(super) fn two_step_plan(batch: u64, lambda: f64) -> Plan {
+    Plan {
+        n: 10,
+        batch,
+        steps: 2,
+        lambda,
+        sampler: Sampler::Poisson,
+        relation: Relation::AddRemove,
+    }
+}
+
 /// Two steps with Poisson batches against the exact δ.
 fn two_steps(rungs: &[Rung], lambda: f64, scale: f64) -> Result<Slacks, CheckError> {
     let mut slacks = Slacks::new();
     for (batch, kappa) in [(1, 1.0), (3, 0.8), (5, 2.0)] {
-        let plan = Plan {
-            n: 10,
-            batch,
-            steps: 2,
-            lambda,
-            sampler: Sampler::Poisson,
-            relation: Relation::AddRemove,
-        };
+        let plan = two_step_plan(batch, lambda);
         for epsilon in [0.1, 0.5, 1.0] {
             let truth = exact(batch as f64 / 10.0, kappa, lambda, epsilon);
             for rung in rungs {

@@ -2,12 +2,12 @@
 
 use dpbounds_bounds::kan::rates::{Run, a_corr};
 use dpbounds_bounds::privacy::{
-    Bracket, Effort, LambdaGain, Method, Plan, Relation, Sampler, Target, calibrate, lambda_gain,
+    Bracket, Effort, LambdaGain, Method, Target, calibrate, lambda_gain,
 };
 
 use super::super::claim::Level;
 use super::super::measured::{CheckError, Measured, Slacks};
-use super::accountant::{QUADRATURE, exact};
+use super::accountant::{QUADRATURE, exact, two_step_plan};
 
 /// Step size η.
 const ETA: f64 = 0.3;
@@ -74,14 +74,7 @@ fn two_steps(level: Level, lambda: f64, scale: f64) -> Result<Slacks, CheckError
             let target = Target { epsilon: *epsilon, delta: 0.01 };
             let rate = batch as f64 / 10.0;
             let proven = |lambda: f64, method: Method| -> Result<Bracket, CheckError> {
-                let plan = Plan {
-                    n: 10,
-                    batch,
-                    steps: 2,
-                    lambda,
-                    sampler: Sampler::Poisson,
-                    relation: Relation::AddRemove,
-                };
+                let plan = two_step_plan(batch, lambda);
                 let effort = Effort { method, ..Effort::without_clock() };
                 let bound = calibrate(&plan, target, &effort)?;
                 let sides = bound.lower.zip(bound.value);
